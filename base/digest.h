@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gradstorm {
+
+/// SHA-256 (FIPS 180-4) of the bytes, as 64 lower-case hexadecimal digits.
+[[nodiscard]] std::string sha256_hex(std::string_view bytes);
+
+}  // namespace gradstorm

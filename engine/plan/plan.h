@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "engine/workload/workload.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What a run will do, computed without touching hardware: bytes, steps, ideal times, ceilings.
+namespace gradstorm::plan {
+
+/// What the ideal time rests on. Both parts are stated with every result.
+struct Assumptions {
+    std::optional<BitsPerSecond> line_rate;  ///< of each rank's port; empty: unknown
+    std::uint32_t path_mtu = 4096;
+    bool ipv6 = false;
+    bool vlan = false;
+    Nanoseconds step_latency{0};  ///< alpha
+};
+
+struct IdealTime {
+    Nanoseconds alpha{0};  ///< steps x latency
+    Nanoseconds beta{0};   ///< bytes / (line rate x goodput fraction)
+    std::string bound;     ///< which of both is larger and what it rests on, for people
+    [[nodiscard]] Nanoseconds total() const { return alpha + beta; }
+};
+
+struct CallPlan {
+    std::string label;
+    std::string algorithm;
+    collective::Call call;
+    collective::Totals largest;      ///< of the rank that sends most
+    Bytes total_sent{};              ///< over all ranks
+    Bytes wire_bytes_per_rank{};     ///< of the rank that sends most: data frames with all headers, FCS, preamble, gap
+    std::optional<IdealTime> ideal;  ///< empty: line rate unknown
+};
+
+struct MeasurementPlan {
+    std::string label;
+    std::vector<CallPlan> calls;
+    Bytes sent_per_rank{};            ///< payload of one iteration, of the rank that sends most
+    Nanoseconds declared_compute{0};  ///< sum of the gaps of the longest job
+};
+
+struct Plan {
+    std::uint32_t ranks = 0;
+    std::vector<MeasurementPlan> measurements;
+    std::string schedule_hash;  ///< SHA-256 over the resolved generator inputs and the generator's version
+};
+
+/// Ideal time of one call by the alpha-beta model (kpi-and-tests.md, K3), from its schedule's own totals.
+[[nodiscard]] IdealTime ideal_time(const collective::Schedule& schedule, const Assumptions& assumptions);
+
+[[nodiscard]] Result<Plan> make_plan(const workload::Workload& workload, const Assumptions& assumptions,
+                                     std::uint64_t seed);
+
+}  // namespace gradstorm::plan

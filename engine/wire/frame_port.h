@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/time.h"
+#include "engine/wire/frame.h"
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+namespace gradstorm::wire {
+
+/// Where frames leave and arrive: an Ethernet port of DPDK, a place in the embedded fabric, a heap queue in virtual
+/// time. A port belongs to one worker; none of its calls blocks, throws, allocates memory or logs.
+///
+/// - allocate(out): fills a prefix of `out` with free buffers and returns its length. offset is kPayloadAnchor, length
+/// 0.
+///   In a pool made for synthetic payload the bytes behind the anchor already hold the run's constant payload.
+/// - send(frames): takes a prefix and returns its length; the rest stays the caller's. A frame taken is never lost
+///   inside the port unless a fault was injected.
+/// - receive(out): fills a prefix of `out` with frames that arrived; they belong to the caller until freed or sent.
+/// - free(frames): gives buffers back, wherever they came from.
+/// - room(): how many frames send() takes now at least, towards whatever destination.
+/// - advance(now): moves time inside the port (injected delays and rates); returns its next deadline, or kNoDeadline.
+template <class P>
+concept FramePort = requires(P port, std::span<Frame> out, std::span<const Frame> frames, Instant now) {
+    { port.allocate(out) } -> std::same_as<std::size_t>;
+    { port.send(frames) } -> std::same_as<std::size_t>;
+    { port.receive(out) } -> std::same_as<std::size_t>;
+    { port.free(frames) } -> std::same_as<void>;
+    { port.room() } -> std::same_as<std::size_t>;
+    { port.advance(now) } -> std::same_as<Instant>;
+};
+
+}  // namespace gradstorm::wire
