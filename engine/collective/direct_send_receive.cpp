@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Send and receive: every rank sends its source to the next one and receives the previous one's into its result, at the
+// same time; or, where the call names a pair (from != to), only that pair does. Pieces of a message just follow each
+// other.
+#include "engine/collective/algorithms.h"
+#include "engine/collective/partition.h"
+#include "engine/collective/ring.h"
+#include "engine/collective/step_cursor.h"
+
+namespace gradstorm::collective {
+
+namespace {
+
+struct Walk {
+    Pieces pieces;
+    std::uint32_t peer = 0;
+
+    void advance() {}
+};
+
+struct SendRule : Walk {
+    void make(Op& op, const Position& at) const {
+        const Range range = pieces.piece(0, at.piece);
+        op = {.kind = OpKind::send,
+              .from = Place::source,
+              .to = Place::result,
+              .peer = peer,
+              .from_offset = range.offset,
+              .to_offset = range.offset,
+              .length = range.length};
+    }
+};
+
+struct ReceiveRule : Walk {
+    void make(Op& op, const Position& at) const {
+        const Range range = pieces.piece(0, at.piece);
+        op = {.kind = OpKind::receive,
+              .to = Place::result,
+              .peer = peer,
+              .to_offset = range.offset,
+              .length = range.length};
+    }
+};
+
+class DirectSendReceive final : public Schedule {
+public:
+    explicit DirectSendReceive(const Call& call) : call_(call) {}
+
+    [[nodiscard]] const Call& call() const override { return call_; }
+    [[nodiscard]] std::string algorithm() const override { return "direct"; }
+
+    [[nodiscard]] std::unique_ptr<Cursor> cursor(std::uint32_t rank, std::uint32_t channel, Role role) const override {
+        const Pieces cut = pieces(channel);
+        if (role == Role::send && sends(rank)) {
+            return step_cursor(SendRule{{cut, is_pair() ? call_.to : ring(rank).next()}}, 1, cut.count());
+        }
+        if (role == Role::receive && receives(rank)) {
+            return step_cursor(ReceiveRule{{cut, is_pair() ? call_.from : ring(rank).previous()}}, 1, cut.count());
+        }
+        return empty_cursor();
+    }
+
+    [[nodiscard]] Totals totals(std::uint32_t rank) const override {
+        Totals totals;
+        totals.steps = call_.bytes.value == 0 ? 0 : 1;
+        for (std::uint32_t channel = 0; channel < call_.channels; ++channel) {
+            const Pieces cut = pieces(channel);
+            totals.messages_sent += sends(rank) ? cut.count() : 0;
+            totals.messages_received += receives(rank) ? cut.count() : 0;
+            totals.bytes_sent += Bytes{sends(rank) ? cut.total() : 0};
+            totals.bytes_received += Bytes{receives(rank) ? cut.total() : 0};
+            totals.largest_message = std::max(totals.largest_message, Bytes{cut.longest_piece()});
+        }
+        return totals;
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> peers(std::uint32_t rank, std::uint32_t channel) const override {
+        if (!sends(rank) || pieces(channel).count() == 0) return {};
+        return {is_pair() ? call_.to : ring(rank).next()};
+    }
+
+private:
+    [[nodiscard]] Pieces pieces(std::uint32_t channel) const { return Pieces::of_channel_share(call_, channel, 1); }
+    [[nodiscard]] Ring ring(std::uint32_t rank) const { return {call_.ranks, rank}; }
+    [[nodiscard]] bool is_pair() const { return call_.from != call_.to; }
+    [[nodiscard]] bool sends(std::uint32_t rank) const { return !is_pair() || rank == call_.from; }
+    [[nodiscard]] bool receives(std::uint32_t rank) const { return !is_pair() || rank == call_.to; }
+
+    Call call_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Schedule> direct_send_receive(const Call& call) {
+    return std::make_unique<DirectSendReceive>(call);
+}
+
+}  // namespace gradstorm::collective

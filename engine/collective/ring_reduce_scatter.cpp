@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ring reduce-scatter (collectives.md, section 1): the reduce phase of the ring all-reduce with its labels shifted by
+// one, so that rank r ends with block r, at the start of its result.
+//
+// Step k = 0..n-2: rank r sends block r-1-k (of its source at k = 0, afterwards the partial sum in `work`), receives
+// block r-2-k into a slot and adds its own source to it: in `work`, at the same offset as in the source, or, in the
+// last step, in the result.
+#include "engine/collective/algorithms.h"
+#include "engine/collective/partition.h"
+#include "engine/collective/ring.h"
+#include "engine/collective/step_cursor.h"
+
+namespace gradstorm::collective {
+
+namespace {
+
+struct Walk {
+    Pieces pieces;
+    Ring ring;
+    std::uint32_t channel = 0;
+    BackwardBlock block;
+
+    void advance() { block.advance(); }
+};
+
+struct SendRule : Walk {
+    void make(Op& op, const Position& at) const {
+        const Range range = pieces.piece(block.block, at.piece);
+        op = {.kind = OpKind::send,
+              .from = at.step == 0 ? Place::source : Place::work,
+              .to = Place::slot,
+              .peer = ring.next(),
+              .step = at.step,
+              .from_offset = range.offset,
+              .length = range.length};
+        if (at.step == 0) return;
+        op.after[0] = one_step_before(stream_index(channel, Role::local), at.index, pieces.count());
+    }
+};
+
+struct ReceiveRule : Walk {
+    void make(Op& op, const Position& at) const {
+        op = {.kind = OpKind::receive,
+              .to = Place::slot,
+              .peer = ring.previous(),
+              .step = at.step,
+              .length = pieces.piece(block.block, at.piece).length};
+    }
+};
+
+struct LocalRule : Walk {
+    void make(Op& op, const Position& at) const {
+        const Range range = pieces.piece(block.block, at.piece);
+        const bool last = at.step + 2 == ring.ranks;
+        op = {.kind = OpKind::reduce,
+              .from = Place::source,
+              .to = last ? Place::result : Place::work,
+              .peer = ring.previous(),
+              .step = at.step,
+              .from_offset = range.offset,
+              .to_offset = last ? pieces.piece_in_block(block.block, at.piece).offset : range.offset,
+              .length = range.length};
+        op.after[0] = {stream_index(channel, Role::receive), at.index + 1};
+    }
+};
+
+class RingReduceScatter final : public Schedule {
+public:
+    explicit RingReduceScatter(const Call& call) : call_(call) {}
+
+    [[nodiscard]] const Call& call() const override { return call_; }
+    [[nodiscard]] std::string algorithm() const override { return "ring"; }
+
+    [[nodiscard]] std::unique_ptr<Cursor> cursor(std::uint32_t rank, std::uint32_t channel, Role role) const override {
+        const Ring ring{call_.ranks, rank};
+        const Pieces pieces = Pieces::of_rank_blocks(call_, channel);
+        const std::uint32_t steps = call_.ranks - 1;
+        const Walk from_previous{pieces, ring, channel, {call_.ranks, ring.minus(1)}};
+        const Walk from_second{pieces, ring, channel, {call_.ranks, ring.minus(2)}};
+        switch (role) {
+            case Role::send: return step_cursor(SendRule{from_previous}, steps, pieces.count());
+            case Role::receive: return step_cursor(ReceiveRule{from_second}, steps, pieces.count());
+            case Role::local: break;
+        }
+        return step_cursor(LocalRule{from_second}, steps, pieces.count());
+    }
+
+    [[nodiscard]] Totals totals(std::uint32_t rank) const override {
+        const Ring ring{call_.ranks, rank};
+        const std::uint64_t steps = call_.ranks - 1;
+        Totals totals;
+        totals.steps = call_.bytes.value == 0 ? 0 : steps;
+        for (std::uint32_t channel = 0; channel < call_.channels; ++channel) {
+            const Pieces pieces = Pieces::of_rank_blocks(call_, channel);
+            const auto all_but = [&](std::uint32_t block) {
+                return Bytes{pieces.total() - pieces.whole(block).length};
+            };
+            totals.messages_sent += steps * pieces.count();
+            totals.messages_received += steps * pieces.count();
+            totals.bytes_sent += all_but(rank);
+            totals.bytes_received += all_but(ring.previous());
+            totals.bytes_reduced += all_but(ring.previous());
+            totals.largest_message = std::max(totals.largest_message, Bytes{pieces.longest_piece()});
+        }
+        return totals;
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> peers(std::uint32_t rank, std::uint32_t channel) const override {
+        if (Pieces::of_rank_blocks(call_, channel).count() == 0) return {};
+        return {Ring{call_.ranks, rank}.next()};
+    }
+
+private:
+    Call call_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Schedule> ring_reduce_scatter(const Call& call) {
+    return std::make_unique<RingReduceScatter>(call);
+}
+
+}  // namespace gradstorm::collective
