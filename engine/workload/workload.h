@@ -43,7 +43,12 @@ struct Workload {
 };
 
 /// The workload that a validated profile describes. Expands sweeps, resolves groups, element counts and library
-/// settings. Refuses what this version cannot replay ([[flow]], jobs by model name), naming it.
+/// settings. Refuses what this version cannot replay ([[flow]], jobs by model name, settings of other algorithms),
+/// naming it.
+///
+/// Without a sweep the run is one measurement: all jobs at the same time, labelled by their names. Where a job sweeps,
+/// each of its calls and sizes is a measurement of its own, in the profile's order and labelled "all_reduce float32
+/// 64 KiB", with whole iterations of the other jobs beside it; more than one sweeping job is refused.
 [[nodiscard]] Result<Workload> from_profile(const profiles::Profile& profile);
 
 }  // namespace gradstorm::workload
