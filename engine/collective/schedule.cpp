@@ -16,6 +16,7 @@ namespace {
 class EmptyCursor final : public Cursor {
 public:
     bool next(Op&) override { return false; }
+    void restart() override {}
     [[nodiscard]] std::unique_ptr<Cursor> clone() const override { return std::make_unique<EmptyCursor>(); }
 };
 

@@ -65,6 +65,8 @@ public:
     virtual ~Cursor() = default;
     /// Writes the next op and returns true, or returns false at the end of the stream.
     virtual bool next(Op& op) = 0;
+    /// Goes back to the first op: the same call again, without making a new cursor.
+    virtual void restart() = 0;
     [[nodiscard]] virtual std::unique_ptr<Cursor> clone() const = 0;
 };
 

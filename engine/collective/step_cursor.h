@@ -24,7 +24,7 @@ template <class Rule>
 class StepCursor final : public Cursor {
 public:
     StepCursor(const Rule& rule, std::uint32_t steps, std::uint64_t pieces)
-        : rule_(rule), steps_(pieces == 0 ? 0 : steps), pieces_(pieces) {}
+        : first_(rule), rule_(rule), steps_(pieces == 0 ? 0 : steps), pieces_(pieces) {}
 
     bool next(Op& op) override {
         if (at_.step == steps_) return false;
@@ -38,9 +38,15 @@ public:
         return true;
     }
 
+    void restart() override {
+        rule_ = first_;
+        at_ = {};
+    }
+
     [[nodiscard]] std::unique_ptr<Cursor> clone() const override { return std::make_unique<StepCursor>(*this); }
 
 private:
+    Rule first_;  ///< as it was at the first step
     Rule rule_;
     std::uint32_t steps_;
     std::uint64_t pieces_;
