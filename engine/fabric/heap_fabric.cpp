@@ -26,13 +26,13 @@ struct HeapFabric::PortState {
         ForwardingTable::Port sender = 0;
     };
 
-    PortState(HeapFabric& fabric, ForwardingTable::Port number, std::size_t buffers, std::span<const std::byte> payload)
+    PortState(HeapFabric& fabric, ForwardingTable::Port number, std::size_t buffers, const ConstantPayload& payload)
         : port(fabric, number),
           memory(new(std::align_val_t{kBufferAlignment}) std::byte[buffers * wire::kFrameBufferSize]()) {
         free.reserve(buffers);
         for (std::size_t i = buffers; i-- > 0;) {
             std::byte* buffer = memory.get() + i * wire::kFrameBufferSize;
-            std::copy(payload.begin(), payload.end(), buffer + wire::kPayloadAnchor);
+            payload.fill(buffer);
             free.push_back(buffer);
         }
     }
@@ -49,12 +49,13 @@ struct HeapFabric::PortState {
 HeapFabric::HeapFabric(const HeapFabricOptions& options)
     : picoseconds_per_byte_(options.line_rate.value > 0 ? 8e12 / options.line_rate.value : 0),
       latency_(options.latency.count() * 1000),
-      egress_frames_(options.egress_frames) {
+      egress_frames_(options.egress_frames),
+      payload_(options.payload) {
     assert(options.ports < ForwardingTable::kNoPort);
     assert(options.payload.size() <= wire::kMaxPathMtu);
     for (std::size_t i = 0; i < options.ports; ++i) {
-        ports_.push_back(std::make_unique<PortState>(*this, static_cast<ForwardingTable::Port>(i), options.buffers,
-                                                     options.payload));
+        ports_.push_back(
+            std::make_unique<PortState>(*this, static_cast<ForwardingTable::Port>(i), options.buffers, payload_));
     }
 }
 
@@ -104,6 +105,7 @@ void HeapFabric::happen(Event event) {
 
 void HeapFabric::release(const wire::Frame& frame) {
     assert(frame.source < ports_.size());
+    payload_.restore(frame);
     ports_[frame.source]->free.push_back(frame.buffer);
 }
 
@@ -152,6 +154,9 @@ void HeapPort::free(std::span<const wire::Frame> frames) {
 
 std::size_t HeapPort::room() const { return fabric_->egress_frames_ - fabric_->ports_[number_]->under_way; }
 
-Instant HeapPort::advance(Instant now) { return fabric_->advance(now); }
+Instant HeapPort::advance(Instant now) {
+    const Instant next = fabric_->advance(now);
+    return fabric_->ports_[number_]->inbound.empty() ? next : fabric_->now_;
+}
 
 }  // namespace gradstorm::fabric

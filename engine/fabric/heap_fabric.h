@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "base/units.h"
+#include "engine/fabric/constant_payload.h"
 #include "engine/fabric/forwarding_table.h"
 #include "engine/wire/frame.h"
 #include "engine/wire/frame_port.h"
@@ -39,7 +40,8 @@ public:
     std::size_t receive(std::span<wire::Frame> out);
     void free(std::span<const wire::Frame> frames);
     [[nodiscard]] std::size_t room() const;
-    /// Advances the whole fabric: the deadline is when the next frame moves, towards whatever port.
+    /// Advances the whole fabric. The deadline is now while frames wait here to be received, otherwise when the next
+    /// frame moves, towards whatever port.
     Instant advance(Instant now);
 
     [[nodiscard]] ForwardingTable::Port number() const { return number_; }
@@ -110,6 +112,7 @@ private:
     double picoseconds_per_byte_ = 0;
     Picoseconds latency_ = 0;
     std::size_t egress_frames_ = 0;
+    ConstantPayload payload_;
     Instant now_{};
     std::uint64_t sequence_ = 0;
     ForwardingTable table_;
