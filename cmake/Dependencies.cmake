@@ -30,6 +30,7 @@ endif()
 
 if(GRADSTORM_TESTS)
   find_package(GTest REQUIRED)
+  find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 endif()
 if(GRADSTORM_PERF)
   find_package(benchmark REQUIRED)
