@@ -52,11 +52,13 @@ struct Event {
 /// the death of the process as soon as append() has returned. Not thread-safe; never called from a data path.
 class JournalWriter {
 public:
+    /// Makes a new file, readable by its owner only, that begins with the format record. Fails when it exists.
     [[nodiscard]] static Result<JournalWriter> create(const std::filesystem::path& path);
     JournalWriter(JournalWriter&&) noexcept;
     JournalWriter& operator=(JournalWriter&&) noexcept;
     ~JournalWriter();
 
+    /// An error names the path and the errno; the file then ends behind the last whole record.
     [[nodiscard]] Result<void> append(const Event& event);
     [[nodiscard]] Result<void> append(const Chunk& chunk);
     [[nodiscard]] const std::filesystem::path& path() const;
@@ -71,9 +73,12 @@ struct ReadOutcome {
     std::uint64_t records = 0;
     std::uint64_t next_offset = 0;  ///< where a later read goes on
     bool torn = false;              ///< bytes after next_offset are no whole record (yet)
+    std::string damage;             ///< one line: why the record at next_offset can never be read; empty: it may just
+                                    ///< not be whole yet
 };
 
-/// Reads the whole records from `offset` on and hands each to the visitor that fits.
+/// Reads the whole records from `offset` (0, or a next_offset) on and hands each to the visitor that fits. Fails for a
+/// file that cannot be read, is no journal, or is of a newer format; never for a torn or damaged tail.
 [[nodiscard]] Result<ReadOutcome> read_journal(const std::filesystem::path& path, std::uint64_t offset,
                                                const std::function<void(const Event&)>& on_event,
                                                const std::function<void(const Chunk&)>& on_chunk);
