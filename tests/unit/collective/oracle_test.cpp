@@ -118,7 +118,7 @@ TEST(Schedule, HasNoOpsForZeroBytesExceptABarrier) {
     EXPECT_EQ(schedule_of({.kind = CollectiveKind::barrier, .ranks = 5})->totals(0).messages_sent, 4U);
 }
 
-TEST(Schedule, ResumesFromAClone) {
+TEST(Schedule, ResumesFromACloneAndRestarts) {
     const auto schedule = schedule_of({.ranks = 5, .bytes = Bytes{1000}, .channels = 2, .chunk = Bytes{16}});
     const auto original = schedule->cursor(3, 1, Role::send);
     Op a;
@@ -130,6 +130,14 @@ TEST(Schedule, ResumesFromAClone) {
         EXPECT_EQ(a.after[0].completed, b.after[0].completed);
     }
     EXPECT_FALSE(copy->next(a));
+    copy->restart();
+    const auto fresh = schedule->cursor(3, 1, Role::send);
+    std::uint64_t ops = 0;
+    for (Op b; copy->next(a); ++ops) {
+        ASSERT_TRUE(fresh->next(b));
+        EXPECT_EQ(a.from_offset, b.from_offset);
+    }
+    EXPECT_EQ(ops, 8U * 7U);  // 2(n-1) steps of 7 pieces: 100 bytes in chunks of 16
 }
 
 TEST(Partition, CutsBalancedWholeElements) {
