@@ -119,7 +119,8 @@ struct Profile {
     RunSettings run;
     ClusterSettings cluster;
     std::vector<JobSettings> jobs;
-    std::size_t flows = 0;  ///< [[flow]] tables: valid, not replayed by this version
+    std::size_t flows = 0;     ///< [[flow]] tables: valid, not replayed by this version
+    std::size_t criteria = 0;  ///< [[criterion]] tables: valid, not judged by this version
     LibrarySettings library;
     TransportSettings transport;
     std::vector<PortSettings> ports;
