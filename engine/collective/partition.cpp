@@ -9,6 +9,13 @@ std::uint64_t elements_of(const Call& call) { return call.bytes.value / measure:
 
 }  // namespace
 
+std::vector<MessageCount> MessageTally::ascending() const {
+    std::vector<MessageCount> result;
+    result.reserve(counts_.size());
+    for (const auto& [length, count] : counts_) result.push_back({length, count});
+    return result;
+}
+
 Range rank_block(const Call& call, std::uint32_t rank) {
     const std::uint64_t element = measure::size_of(call.type);
     const Balanced blocks = Balanced::make(elements_of(call), call.ranks);
@@ -46,6 +53,22 @@ void Pieces::cut_pieces(const Call& call) {
     const std::uint64_t limit = std::max<std::uint64_t>(1, call.chunk.value / element_);
     count_ = call.fidelity == Fidelity::bytes ? 1 : (longest - 1) / limit + 1;
     for (Cut& cut : cuts_) cut.pieces = Balanced::make(cut.length, count_);
+}
+
+void Pieces::tally(const Cut& cut, std::uint64_t blocks, MessageTally& tally) const {
+    tally.add((cut.pieces.base + 1) * element_, blocks * cut.pieces.extra);
+    tally.add(cut.pieces.base * element_, blocks * (count_ - cut.pieces.extra));
+}
+
+void Pieces::tally(MessageTally& tally) const {
+    this->tally(cuts_[0], blocks_.extra, tally);
+    this->tally(cuts_[1], block_count_ - blocks_.extra, tally);
+}
+
+void Pieces::tally_all_but(std::uint64_t block, MessageTally& tally) const {
+    const bool skips_long = block < blocks_.extra;
+    this->tally(cuts_[0], blocks_.extra - (skips_long ? 1 : 0), tally);
+    this->tally(cuts_[1], block_count_ - blocks_.extra - (skips_long ? 0 : 1), tally);
 }
 
 Range Pieces::whole(std::uint64_t block) const {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
+#include <vector>
 
 /// How a buffer is cut: into the shares of channels, the blocks of ranks and the pieces that travel as one message.
 /// Every cut is balanced and in whole elements: the first `count % parts` parts hold one element more than the others.
@@ -37,6 +39,18 @@ struct Range {
 /// reduce_scatter: what rank `rank` ends with. all_gather: what it contributes. all_to_all: what every rank's source
 /// holds for `rank`, whose result is n blocks of this length, in the order of the senders.
 [[nodiscard]] Range rank_block(const Call& call, std::uint32_t rank);
+
+/// Counts messages by length.
+class MessageTally {
+public:
+    void add(std::uint64_t length, std::uint64_t count) {
+        if (count > 0) counts_[length] += count;
+    }
+    [[nodiscard]] std::vector<MessageCount> ascending() const;
+
+private:
+    std::map<std::uint64_t, std::uint64_t> counts_;
+};
 
 /// The cut of one channel: blocks, each in the same number of pieces, so that every rank's message counts are equal and
 /// follow from O(1) numbers. A piece of a block shorter than the longest may be empty; it is sent all the same.
@@ -71,6 +85,9 @@ public:
     [[nodiscard]] std::uint64_t total() const {
         return (blocks_.extra * cuts_[0].length + (block_count_ - blocks_.extra) * cuts_[1].length) * element_;
     }
+    /// Counts the pieces of every block, or of every block but one.
+    void tally(MessageTally& tally) const;
+    void tally_all_but(std::uint64_t block, MessageTally& tally) const;
     /// Bytes of the longest piece of any block.
     [[nodiscard]] std::uint64_t longest_piece() const {
         return std::max(cuts_[0].pieces.longest(), cuts_[1].pieces.longest()) * element_;
@@ -83,6 +100,7 @@ private:
         Balanced pieces;
     };
     void cut_pieces(const Call& call);
+    void tally(const Cut& cut, std::uint64_t blocks, MessageTally& tally) const;
 
     Balanced blocks_;
     std::array<Cut, 2> cuts_{};  ///< of a long and of a short block

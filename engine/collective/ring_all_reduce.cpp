@@ -118,6 +118,17 @@ public:
         return totals;
     }
 
+    [[nodiscard]] std::vector<MessageCount> messages(std::uint32_t rank) const override {
+        MessageTally tally;
+        const Ring ring{call_.ranks, rank};
+        for (std::uint32_t channel = 0; channel < call_.channels; ++channel) {
+            const Pieces pieces = Pieces::of_channel_share(call_, channel, call_.ranks);
+            pieces.tally_all_but(ring.plus(1), tally);  // reduce phase
+            pieces.tally_all_but(ring.plus(2), tally);  // copy phase
+        }
+        return tally.ascending();
+    }
+
     [[nodiscard]] std::vector<std::uint32_t> peers(std::uint32_t rank, std::uint32_t channel) const override {
         if (Pieces::of_channel_share(call_, channel, call_.ranks).count() == 0) return {};
         return {Ring{call_.ranks, rank}.next()};

@@ -94,6 +94,13 @@ public:
         return totals;
     }
 
+    [[nodiscard]] std::vector<MessageCount> messages(std::uint32_t rank) const override {
+        MessageTally tally;
+        if (!sends(rank)) return {};
+        for (std::uint32_t channel = 0; channel < call_.channels; ++channel) pieces(channel).tally(tally);
+        return tally.ascending();
+    }
+
     [[nodiscard]] std::vector<std::uint32_t> peers(std::uint32_t rank, std::uint32_t channel) const override {
         if (!sends(rank) || pieces(channel).count() == 0) return {};
         return {Ring{call_.ranks, rank}.next()};

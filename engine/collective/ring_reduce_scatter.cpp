@@ -106,6 +106,14 @@ public:
         return totals;
     }
 
+    [[nodiscard]] std::vector<MessageCount> messages(std::uint32_t rank) const override {
+        MessageTally tally;
+        for (std::uint32_t channel = 0; channel < call_.channels; ++channel) {
+            Pieces::of_rank_blocks(call_, channel).tally_all_but(rank, tally);
+        }
+        return tally.ascending();
+    }
+
     [[nodiscard]] std::vector<std::uint32_t> peers(std::uint32_t rank, std::uint32_t channel) const override {
         if (Pieces::of_rank_blocks(call_, channel).count() == 0) return {};
         return {Ring{call_.ranks, rank}.next()};

@@ -108,6 +108,13 @@ struct Totals {
     friend bool operator==(const Totals&, const Totals&) = default;
 };
 
+/// How many messages of one length.
+struct MessageCount {
+    std::uint64_t length = 0;  ///< bytes
+    std::uint64_t count = 0;
+    friend bool operator==(const MessageCount&, const MessageCount&) = default;
+};
+
 /// The schedule of one call: a factory of cursors. Immutable, shared by all ranks and threads.
 class Schedule {
 public:
@@ -116,6 +123,8 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Cursor> cursor(std::uint32_t rank, std::uint32_t channel,
                                                          Role role) const = 0;
     [[nodiscard]] virtual Totals totals(std::uint32_t rank) const = 0;
+    /// What `rank` sends, by ascending length; in closed form too: a few lengths a channel.
+    [[nodiscard]] virtual std::vector<MessageCount> messages(std::uint32_t rank) const = 0;
     /// The ranks that `rank` sends to on `channel`, ascending; the connections a session has to make.
     [[nodiscard]] virtual std::vector<std::uint32_t> peers(std::uint32_t rank, std::uint32_t channel) const = 0;
     /// "ring", "pairwise", ...

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -72,6 +73,7 @@ public:
         }
         connections_.resize(std::size_t{call_.ranks} * call_.ranks * call_.channels);
         actual_.resize(call_.ranks);
+        sent_.resize(call_.ranks);
     }
 
     void run() {
@@ -201,6 +203,7 @@ private:
         memory_[rank].end_read(region(op.from, op.from_offset, op.length));
         ++actual_[rank].messages_sent;
         actual_[rank].bytes_sent += Bytes{op.length};
+        ++sent_[rank][op.length];
         largest_ = std::max(largest_, op.length);
         own.flights.pop_front();
         ++own.completed[index_of(Role::send)];
@@ -256,6 +259,9 @@ private:
             actual_[rank].steps = claimed.steps;  // not a count of ops
             actual_[rank].largest_message = Bytes{largest_};
             if (actual_[rank] != claimed) throw Fault("totals differ from the ops");
+            std::vector<MessageCount> sent;
+            for (const auto& [length, count] : sent_[rank]) sent.push_back({length, count});
+            if (sent != schedule_.messages(rank)) throw Fault("message counts differ from the ops");
         }
     }
 
@@ -267,6 +273,7 @@ private:
     std::vector<Streams> streams_;
     std::vector<Connection> connections_;
     std::vector<Totals> actual_;
+    std::vector<std::map<std::uint64_t, std::uint64_t>> sent_;  ///< by length
     std::uint64_t largest_ = 0;
     std::string where_;
 };

@@ -100,6 +100,7 @@ public:
 
     [[nodiscard]] const Call& call() const override { return base_.call(); }
     [[nodiscard]] Totals totals(std::uint32_t rank) const override { return base_.totals(rank); }
+    [[nodiscard]] std::vector<MessageCount> messages(std::uint32_t rank) const override { return base_.messages(rank); }
     [[nodiscard]] std::string algorithm() const override { return base_.algorithm(); }
     [[nodiscard]] std::vector<std::uint32_t> peers(std::uint32_t rank, std::uint32_t channel) const override {
         return base_.peers(rank, channel);
