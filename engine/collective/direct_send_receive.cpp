@@ -75,6 +75,14 @@ public:
         return totals;
     }
 
+    [[nodiscard]] std::vector<std::uint32_t> class_starts() const override {
+        ClassStarts starts(call_.ranks);
+        for (const std::uint32_t rank : {call_.from, call_.to}) {
+            for (const int offset : {0, 1}) starts.add(rank, offset);
+        }
+        return starts.ascending();
+    }
+
     [[nodiscard]] std::vector<MessageCount> messages(std::uint32_t rank) const override {
         MessageTally tally;
         if (!sends(rank)) return {};

@@ -111,6 +111,15 @@ public:
         return totals;
     }
 
+    [[nodiscard]] std::vector<std::uint32_t> class_starts() const override {
+        ClassStarts starts(call_.ranks);
+        for (std::uint32_t channel = 0; channel < call_.channels; ++channel) {
+            const std::uint32_t longer = Pieces::of_rank_blocks(call_, channel).long_blocks();
+            starts.add(longer);
+        }
+        return starts.ascending();
+    }
+
     [[nodiscard]] std::vector<MessageCount> messages(std::uint32_t rank) const override {
         MessageTally tally;
         for (std::uint32_t channel = 0; channel < call_.channels; ++channel) {

@@ -67,6 +67,8 @@ public:
 
     /// Pieces of each block; 0: the channel has nothing to do.
     [[nodiscard]] std::uint64_t count() const { return count_; }
+    /// The first so many blocks are the longer ones.
+    [[nodiscard]] std::uint32_t long_blocks() const { return static_cast<std::uint32_t>(blocks_.extra); }
     /// Where a piece is in the buffer of S bytes.
     [[nodiscard]] Range piece(std::uint64_t block, std::uint64_t index) const {
         const Cut& cut = cuts_[block < blocks_.extra ? 0 : 1];

@@ -4,6 +4,8 @@
 #include "engine/collective/schedule.h"
 
 #include <cstdint>
+#include <set>
+#include <vector>
 
 namespace gradstorm::collective {
 
@@ -28,6 +30,22 @@ struct BackwardBlock {
     std::uint32_t ranks = 2;
     std::uint32_t block = 0;
     constexpr void advance() { block = (block == 0 ? ranks : block) - 1; }
+};
+
+/// Collects ranks, modulo n, at which a new class of ranks starts (Schedule::class_starts).
+class ClassStarts {
+public:
+    explicit ClassStarts(std::uint32_t ranks) : ranks_(ranks), starts_{0} {}
+    /// rank + offset; -n <= offset <= n.
+    void add(std::uint32_t rank, int offset = 0) {
+        const auto n = static_cast<std::int64_t>(ranks_);
+        starts_.insert(static_cast<std::uint32_t>((static_cast<std::int64_t>(rank) + offset + n) % n));
+    }
+    [[nodiscard]] std::vector<std::uint32_t> ascending() const { return {starts_.begin(), starts_.end()}; }
+
+private:
+    std::uint32_t ranks_;
+    std::set<std::uint32_t> starts_;
 };
 
 /// Op number `index` of a ring stream works on what op `index - pieces` of `stream` left, one step before.

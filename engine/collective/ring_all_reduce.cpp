@@ -118,6 +118,17 @@ public:
         return totals;
     }
 
+    [[nodiscard]] std::vector<std::uint32_t> class_starts() const override {
+        ClassStarts starts(call_.ranks);
+        starts.add(0, -1);
+        starts.add(0, -2);
+        for (std::uint32_t channel = 0; channel < call_.channels; ++channel) {
+            const std::uint32_t longer = Pieces::of_channel_share(call_, channel, call_.ranks).long_blocks();
+            for (const int offset : {0, -1, -2}) starts.add(longer, offset);
+        }
+        return starts.ascending();
+    }
+
     [[nodiscard]] std::vector<MessageCount> messages(std::uint32_t rank) const override {
         MessageTally tally;
         const Ring ring{call_.ranks, rank};

@@ -46,6 +46,8 @@ public:
         return {.messages_sent = rounds, .messages_received = rounds, .steps = rounds};
     }
 
+    [[nodiscard]] std::vector<std::uint32_t> class_starts() const override { return {0}; }
+
     [[nodiscard]] std::vector<MessageCount> messages(std::uint32_t) const override { return {{0, call_.ranks - 1}}; }
 
     [[nodiscard]] std::vector<std::uint32_t> peers(std::uint32_t rank, std::uint32_t channel) const override {

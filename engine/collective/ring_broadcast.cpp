@@ -94,6 +94,12 @@ public:
         return totals;
     }
 
+    [[nodiscard]] std::vector<std::uint32_t> class_starts() const override {
+        ClassStarts starts(call_.ranks);
+        for (const int offset : {-1, 0, 1}) starts.add(call_.root, offset);
+        return starts.ascending();
+    }
+
     [[nodiscard]] std::vector<MessageCount> messages(std::uint32_t rank) const override {
         MessageTally tally;
         if (!sends(rank)) return {};

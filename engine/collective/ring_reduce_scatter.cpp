@@ -106,6 +106,16 @@ public:
         return totals;
     }
 
+    [[nodiscard]] std::vector<std::uint32_t> class_starts() const override {
+        ClassStarts starts(call_.ranks);
+        starts.add(1);
+        for (std::uint32_t channel = 0; channel < call_.channels; ++channel) {
+            const std::uint32_t longer = Pieces::of_rank_blocks(call_, channel).long_blocks();
+            for (const int offset : {0, 1}) starts.add(longer, offset);
+        }
+        return starts.ascending();
+    }
+
     [[nodiscard]] std::vector<MessageCount> messages(std::uint32_t rank) const override {
         MessageTally tally;
         for (std::uint32_t channel = 0; channel < call_.channels; ++channel) {

@@ -60,6 +60,17 @@ Result<std::unique_ptr<const Schedule>> make_schedule(const Call& call) {
     return failure(ErrorCode::unsupported, "a collective of a kind that this version does not know");
 }
 
+std::vector<RankClass> rank_classes(const Schedule& schedule) {
+    const std::vector<std::uint32_t> starts = schedule.class_starts();
+    std::vector<RankClass> classes;
+    classes.reserve(starts.size());
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const std::uint32_t end = i + 1 < starts.size() ? starts[i + 1] : schedule.call().ranks;
+        classes.push_back({starts[i], end - starts[i], schedule.totals(starts[i])});
+    }
+    return classes;
+}
+
 BufferSizes buffer_sizes(const Call& call, std::uint32_t rank) {
     const Bytes whole = call.bytes;
     const Bytes none{};

@@ -123,6 +123,9 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Cursor> cursor(std::uint32_t rank, std::uint32_t channel,
                                                          Role role) const = 0;
     [[nodiscard]] virtual Totals totals(std::uint32_t rank) const = 0;
+    /// Ranks with equal totals and message counts follow each other: the first rank of each such class, ascending, from
+    /// 0. A few a channel, whatever the number of ranks.
+    [[nodiscard]] virtual std::vector<std::uint32_t> class_starts() const = 0;
     /// What `rank` sends, by ascending length; in closed form too: a few lengths a channel.
     [[nodiscard]] virtual std::vector<MessageCount> messages(std::uint32_t rank) const = 0;
     /// The ranks that `rank` sends to on `channel`, ascending; the connections a session has to make.
@@ -134,6 +137,16 @@ public:
 /// Chooses the algorithm for the call and refuses what cannot be: n < 2, a root outside the group, bytes that are no
 /// whole number of elements.
 [[nodiscard]] Result<std::unique_ptr<const Schedule>> make_schedule(const Call& call);
+
+/// Neighbouring ranks that do the same amount of work.
+struct RankClass {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    Totals totals;  ///< of each of them
+};
+
+/// The closed-form summary of a schedule: cheap for any number of ranks. The counts of the classes add up to all ranks.
+[[nodiscard]] std::vector<RankClass> rank_classes(const Schedule& schedule);
 
 /// Bytes of the buffers that a rank needs for the call, by place. (Slots: Totals::largest_message each.)
 struct BufferSizes {

@@ -62,6 +62,19 @@ Case random_case(CollectiveKind kind, std::uint32_t ranks, std::mt19937_64& rand
     return test;
 }
 
+/// Every rank has the totals and message counts of its class.
+void expect_classes_to_hold(const Schedule& schedule, const std::string& what) {
+    std::uint32_t rank = 0;
+    for (const RankClass& same : rank_classes(schedule)) {
+        ASSERT_EQ(same.first, rank) << what;
+        for (std::uint32_t i = 0; i < same.count; ++i, ++rank) {
+            ASSERT_EQ(schedule.totals(rank), same.totals) << what << " rank " << rank;
+            ASSERT_EQ(schedule.messages(rank), schedule.messages(same.first)) << what << " rank " << rank;
+        }
+    }
+    ASSERT_EQ(rank, schedule.call().ranks) << what;
+}
+
 class Symbolic : public testing::TestWithParam<CollectiveKind> {};
 
 TEST_P(Symbolic, EveryRankEndsWithTheRightData) {
@@ -72,6 +85,7 @@ TEST_P(Symbolic, EveryRankEndsWithTheRightData) {
             const auto schedule = make_schedule(test.call);
             ASSERT_TRUE(schedule) << schedule.error().message;
             ASSERT_EQ(run_symbolically(**schedule, test.settings), "") << text(test);
+            expect_classes_to_hold(**schedule, text(test));
         }
     }
 }
@@ -100,6 +114,7 @@ public:
 
     [[nodiscard]] const Call& call() const override { return base_.call(); }
     [[nodiscard]] Totals totals(std::uint32_t rank) const override { return base_.totals(rank); }
+    [[nodiscard]] std::vector<std::uint32_t> class_starts() const override { return base_.class_starts(); }
     [[nodiscard]] std::vector<MessageCount> messages(std::uint32_t rank) const override { return base_.messages(rank); }
     [[nodiscard]] std::string algorithm() const override { return base_.algorithm(); }
     [[nodiscard]] std::vector<std::uint32_t> peers(std::uint32_t rank, std::uint32_t channel) const override {
