@@ -53,10 +53,36 @@ struct Plan {
     std::string schedule_hash;  ///< SHA-256 over the resolved generator inputs and the generator's version
 };
 
-/// Ideal time of one call by the alpha-beta model (kpi-and-tests.md, K3), from its schedule's own totals.
+/// The version of what generates schedules. Counts up whenever the same inputs give other messages, or other orders of
+/// them; part of every schedule hash.
+inline constexpr std::uint32_t kGeneratorVersion = 1;
+
+/// Ideal time of one call by the alpha-beta model (kpi-and-tests.md, K3), from its schedule's own totals: the bytes of
+/// the busiest direction of the busiest rank at line rate x goodput fraction, and its dependent steps at the step
+/// latency. A pipelined broadcast counts its hops, not its pieces. Without a line rate beta is 0.
 [[nodiscard]] IdealTime ideal_time(const collective::Schedule& schedule, const Assumptions& assumptions);
 
+/// Plans every measurement. Cost: a few operations a call and channel, and one a rank and call; messages are never
+/// enumerated. Refuses what make_schedule() refuses and an MTU that is none of RoCE's.
 [[nodiscard]] Result<Plan> make_plan(const workload::Workload& workload, const Assumptions& assumptions,
                                      std::uint64_t seed);
+
+/// The hash of Plan: equal hashes mean the same work requests and first-transmission frames in the same order on each
+/// queue pair. It covers seed, path MTU, and of every call its sizes, ranks, group, gap, channels, chunk, fidelity; not
+/// names, nor where the run happens, nor what ceilings are computed from.
+[[nodiscard]] std::string schedule_hash(const workload::Workload& workload, std::uint32_t path_mtu, std::uint64_t seed);
+
+/// Payload bytes that each rank sends to each other one in one iteration.
+struct TrafficMatrix {
+    std::uint32_t ranks = 0;
+    std::vector<std::uint64_t> bytes;  ///< row-major, from x to
+    [[nodiscard]] std::uint64_t at(std::uint32_t from, std::uint32_t to) const {
+        return bytes[std::size_t{from} * ranks + to];
+    }
+};
+
+/// The largest number of ranks for which a matrix is made: 4,096 ranks are 128 MiB.
+inline constexpr std::uint32_t kMaxMatrixRanks = 4096;
+[[nodiscard]] Result<TrafficMatrix> traffic_matrix(const workload::Measurement& measurement, std::uint32_t ranks);
 
 }  // namespace gradstorm::plan
