@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/transport/dpdk/fabric_port.h"
+
+#include <rte_prefetch.h>
+#include <rte_ring.h>
+#include <rte_ring_elem.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace gradstorm::transport::dpdk {
+namespace {
+
+using wire::Frame;
+
+constexpr std::size_t kEthernetHeader = 14;
+constexpr std::size_t kReturnBurst = 64;
+
+unsigned size32(std::size_t n) { return static_cast<unsigned>(n); }
+
+std::size_t enqueue(rte_ring* ring, std::span<const Frame> frames) {
+    return rte_ring_sp_enqueue_burst_elem(ring, frames.data(), sizeof(Frame), size32(frames.size()), nullptr);
+}
+
+/// The first six bytes of a frame. All frames that start with them take the same way.
+std::uint64_t destination_of(const Frame& frame) {
+    std::uint64_t bits;
+    std::memcpy(&bits, frame.data(), sizeof bits);
+    return bits << 16;
+}
+
+/// Length of the run at the front of `frames` that goes to the same destination.
+std::size_t run_length(std::span<const Frame> frames) {
+    const std::uint64_t destination = destination_of(frames.front());
+    std::size_t length = 1;
+    while (length < frames.size() && destination_of(frames[length]) == destination &&
+           frames[length].length >= kEthernetHeader) {
+        ++length;
+    }
+    return length;
+}
+
+}  // namespace
+
+std::size_t FabricPort::allocate(std::span<Frame> out) {
+    if (stash_.size() < out.size()) collect_returned();
+    const std::size_t count = std::min(out.size(), stash_.size());
+    std::byte* const* top = stash_.data() + stash_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        std::byte* buffer = *--top;
+        out[i] = {buffer, wire::kPayloadAnchor, 0, worker_};
+        // The line of every header shape's last 54 bytes, and that of the ICRC behind a full payload.
+        rte_prefetch0_write(buffer + wire::kPayloadAnchor - 54);
+        rte_prefetch0_write(buffer + wire::kPayloadAnchor + wire::kMaxPathMtu);
+    }
+    stash_.resize(stash_.size() - count);
+    return count;
+}
+
+void FabricPort::collect_returned() {
+    std::array<std::byte*, kReturnBurst> returned;
+    for (std::size_t asked = 0; asked < peers_.size(); ++asked) {
+        rte_ring* ring = peers_[next_returned_].buffers_from;
+        if (++next_returned_ == peers_.size()) next_returned_ = 0;
+        while (const unsigned count =
+                   rte_ring_sc_dequeue_burst_elem(ring, returned.data(), sizeof(std::byte*), kReturnBurst, nullptr)) {
+            stash_.insert(stash_.end(), returned.begin(), returned.begin() + count);
+            if (count < kReturnBurst) break;
+        }
+    }
+}
+
+std::size_t FabricPort::send(std::span<const Frame> frames) {
+    std::size_t taken = 0;
+    while (taken < frames.size()) {
+        const std::span<const Frame> rest = frames.subspan(taken);
+        const auto to =
+            rest.front().length < kEthernetHeader ? fabric::ForwardingTable::kNoPort : table_->find(rest.front());
+        if (to == fabric::ForwardingTable::kNoPort) {
+            ++counters_.unknown_destination;
+            free(rest.first(1));
+            ++taken;
+            continue;
+        }
+        const std::size_t run = run_length(rest);
+        const std::size_t sent = enqueue(peers_[to].to, rest.first(run));
+        taken += sent;
+        counters_.sent += sent;
+        room_at_least_ -= std::min(room_at_least_, sent);
+        if (sent < run) {
+            ++counters_.refused;
+            break;
+        }
+    }
+    return taken;
+}
+
+std::size_t FabricPort::receive(std::span<Frame> out) {
+    std::size_t count = 0;
+    for (std::size_t asked = 0; asked < peers_.size() && count < out.size(); ++asked) {
+        rte_ring* ring = peers_[next_from_].from;
+        if (++next_from_ == peers_.size()) next_from_ = 0;
+        count += rte_ring_sc_dequeue_burst_elem(ring, out.data() + count, sizeof(Frame), size32(out.size() - count),
+                                                nullptr);
+    }
+    for (const Frame& frame : out.first(count)) {
+        rte_prefetch0(frame.data());
+        rte_prefetch0(frame.buffer + frame.offset + frame.length - wire::kIcrcSize);
+    }
+    counters_.received += count;
+    counters_.most_received_at_once = std::max<std::uint64_t>(counters_.most_received_at_once, count);
+    return count;
+}
+
+void FabricPort::free(std::span<const Frame> frames) {
+    while (!frames.empty()) {
+        const std::uint32_t owner = frames.front().source;
+        std::size_t run = 1;
+        while (run < frames.size() && run < kReturnBurst && frames[run].source == owner) ++run;
+        give_back(owner, frames.first(run));
+        frames = frames.subspan(run);
+    }
+}
+
+void FabricPort::give_back(std::uint32_t owner, std::span<const Frame> frames) {
+    std::array<std::byte*, kReturnBurst> buffers;
+    std::size_t count = 0;
+    for (const Frame& frame : frames) {
+        payload_->restore(frame);
+        buffers[count++] = frame.buffer;
+    }
+    if (owner == worker_) {
+        stash_.insert(stash_.end(), buffers.begin(), buffers.begin() + static_cast<std::ptrdiff_t>(count));
+    } else {
+        // Never full: the ring has room for every buffer of its owner.
+        rte_ring_sp_enqueue_burst_elem(peers_[owner].buffers_to, buffers.data(), sizeof(std::byte*), size32(count),
+                                       nullptr);
+    }
+}
+
+std::size_t FabricPort::room() {
+    constexpr std::size_t kEnough = 64;  // asking all rings costs a cache line each: only when it may matter
+    if (room_at_least_ < kEnough) room_at_least_ = least_room();
+    return room_at_least_;
+}
+
+std::size_t FabricPort::least_room() const {
+    std::size_t least = SIZE_MAX;
+    for (const Peer& peer : peers_) least = std::min<std::size_t>(least, rte_ring_free_count(peer.to));
+    return least;
+}
+
+}  // namespace gradstorm::transport::dpdk

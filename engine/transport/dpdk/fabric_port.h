@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/time.h"
+#include "engine/fabric/constant_payload.h"
+#include "engine/fabric/forwarding_table.h"
+#include "engine/wire/frame.h"
+#include "engine/wire/frame_port.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+struct rte_ring;
+
+namespace gradstorm::transport::dpdk {
+
+class EmbeddedFabric;
+
+struct FabricPortCounters {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    std::uint64_t unknown_destination = 0;  ///< dropped: no worker has the destination MAC
+    std::uint64_t refused = 0;              ///< calls of send() that met a full ring: back-pressure, not loss
+    std::uint64_t most_received_at_once = 0;
+};
+
+/// A worker's place in the embedded fabric. A frame is a 16-byte handle that goes, by its destination MAC, through a
+/// single-producer single-consumer ring to the worker that has that address; its bytes stay where they are. Buffers
+/// come from a last-in-first-out stash of the worker's own pool and return through a second ring for each pair.
+///
+/// One worker's thread alone, after EmbeddedFabric has made it. Metadata of packet buffers is never touched; receive()
+/// and allocate() prefetch the lines of header and ICRC that the caller is about to use.
+class FabricPort {
+public:
+    FabricPort(const FabricPort&) = delete;
+    FabricPort& operator=(const FabricPort&) = delete;
+    FabricPort(FabricPort&&) = default;
+
+    std::size_t allocate(std::span<wire::Frame> out);
+    std::size_t send(std::span<const wire::Frame> frames);
+    std::size_t receive(std::span<wire::Frame> out);
+    void free(std::span<const wire::Frame> frames);
+    [[nodiscard]] std::size_t room();
+    Instant advance(Instant) { return kNoDeadline; }
+
+    [[nodiscard]] const FabricPortCounters& counters() const { return counters_; }
+
+private:
+    friend class EmbeddedFabric;
+
+    /// The rings between this worker and one other (or itself).
+    struct Peer {
+        rte_ring* to = nullptr;          // frames we send
+        rte_ring* from = nullptr;        // frames we receive
+        rte_ring* buffers_to = nullptr;  // its buffers that we give back
+        rte_ring* buffers_from = nullptr;
+    };
+
+    FabricPort(std::uint32_t worker, const fabric::ForwardingTable& table, const fabric::ConstantPayload& payload)
+        : worker_(worker), table_(&table), payload_(&payload) {}
+
+    void collect_returned();
+    void give_back(std::uint32_t owner, std::span<const wire::Frame> frames);
+    std::size_t least_room() const;
+
+    std::uint32_t worker_;
+    const fabric::ForwardingTable* table_;
+    const fabric::ConstantPayload* payload_;
+    std::vector<Peer> peers_;        // by worker
+    std::vector<std::byte*> stash_;  // free buffers of our own, the most recently used last
+    std::size_t next_from_ = 0;      // whom receive() asks first
+    std::size_t next_returned_ = 0;  // whom collect_returned() asks first
+    std::size_t room_at_least_ = 0;  // what room() knew last, less what was sent since: rings only empty besides
+    FabricPortCounters counters_;
+};
+static_assert(wire::FramePort<FabricPort>);
+
+}  // namespace gradstorm::transport::dpdk
