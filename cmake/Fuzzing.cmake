@@ -5,11 +5,16 @@ if(GRADSTORM_FUZZ AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "GRADSTORM_FUZZ needs Clang, this is ${CMAKE_CXX_COMPILER_ID}: "
     "configure with -DCMAKE_CXX_COMPILER=clang++ (packaging/setup fuzz installs it)")
 endif()
+if(GRADSTORM_FUZZ)
+  # The libraries under test are instrumented too: without coverage of them libFuzzer searches blindly.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()
 
 # gradstorm_fuzz_target(NAME SOURCES a_fuzz.cpp ... LINK lib ... [CORPUS dir] [RUNS n] [LABELS label ...])
 # The sources define LLVMFuzzerTestOneInput. The test `NAME` feeds it every file of CORPUS (default: corpus/NAME beside
 # the caller's CMakeLists.txt) and RUNS (default 20000) seeded mutations of them. With GRADSTORM_FUZZ, `NAME_libfuzzer`
-# searches without bounds: build/X/bin/NAME_libfuzzer CORPUS.
+# searches without bounds (CONTRIBUTING.md says how).
 function(gradstorm_fuzz_target name)
   cmake_parse_arguments(arg "" "CORPUS;RUNS" "SOURCES;LINK;LABELS" ${ARGN})
   if(NOT arg_CORPUS)
