@@ -4,9 +4,10 @@
 was skipped with the reason, and ends with the line `N passed, N failed[, N skipped]`. Exit code 1 when anything failed
 or nothing passed.
 
-    tally.py STEPS [TIER=JUNIT_FILE ...]
+    tally.py STEPS [TIER=EXIT_CODE=JUNIT_FILE ...]
 
-STEPS holds one step a line: `pass NAME` or `fail NAME`.
+STEPS holds one step a line: `pass NAME` or `fail NAME`. EXIT_CODE is that of ctest: when it failed without a failed test,
+it is itself what failed.
 """
 import re
 import sys
@@ -48,7 +49,8 @@ def add_steps(tally, text):
             tally.failed.append(name or line)
 
 
-def add_junit(tally, tier, text):
+def add_junit(tally, tier, exit_code, text):
+    failed_before = len(tally.failed)
     cases = list(ElementTree.fromstring(text).iter("testcase"))
     if not cases:
         tally.failed.append(f"{tier}: no test was found")
@@ -64,6 +66,8 @@ def add_junit(tally, tier, text):
             tally.skipped.append((name, reason_of(case.findtext("system-out") or "")))
         else:
             tally.failed.append(name)
+    if exit_code != 0 and len(tally.failed) == failed_before:
+        tally.failed.append(f"{tier}: ctest ended with exit code {exit_code}")
 
 
 def main(arguments):
@@ -74,10 +78,10 @@ def main(arguments):
     with open(arguments[0], encoding="utf-8") as steps:
         add_steps(tally, steps.read())
     for argument in arguments[1:]:
-        tier, _, path = argument.partition("=")
+        tier, exit_code, path = argument.split("=", 2)
         try:
             with open(path, encoding="utf-8", errors="replace") as junit:
-                add_junit(tally, tier, junit.read())
+                add_junit(tally, tier, int(exit_code), junit.read())
         except (OSError, ElementTree.ParseError) as error:
             tally.failed.append(f"{tier}: its results cannot be read: {error}")
     for name, reason in tally.skipped:

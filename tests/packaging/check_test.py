@@ -25,9 +25,9 @@ SKIPPED_SCRIPT = ('<testcase name="script" status="notrun"><skipped message="SKI
 
 
 class Counting(unittest.TestCase):
-    def count(self, *cases):
+    def count(self, *cases, exit_code=0):
         result = tally.Tally()
-        tally.add_junit(result, "unit", junit(*cases))
+        tally.add_junit(result, "unit", exit_code, junit(*cases))
         return result
 
     def test_passes_and_failures(self):
@@ -49,6 +49,10 @@ class Counting(unittest.TestCase):
 
     def test_a_tier_without_tests_failed(self):
         self.assertEqual(self.count().closing_line(), "0 passed, 1 failed")
+
+    def test_a_ctest_that_failed_without_a_failed_test_failed(self):
+        self.assertEqual(self.count(PASSED, SKIPPED, exit_code=8).closing_line(), "1 passed, 1 failed, 1 skipped")
+        self.assertEqual(self.count(PASSED, FAILED, exit_code=8).closing_line(), "1 passed, 1 failed")
 
     def test_nothing_done_is_no_success(self):
         self.assertEqual(tally.Tally().exit_code(), 1)
