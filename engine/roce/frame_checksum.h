@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/roce/config.h"
+#include "engine/roce/header_deltas.h"
+#include "engine/roce/synthetic_payload.h"
+#include "engine/wire/crc32.h"
+#include "engine/wire/frame.h"
+#include "engine/wire/frame_codec.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace gradstorm::roce {
+
+/// The ICRC of frames in either payload mode. In synthetic mode the part of the payload is known beforehand, so only
+/// headers are read; in memory mode every byte is.
+class FrameChecksum {
+public:
+    FrameChecksum(PayloadMode mode, std::uint64_t seed);
+
+    [[nodiscard]] PayloadMode mode() const { return mode_; }
+    [[nodiscard]] const SyntheticPayload& constant_payload() const { return payload_; }
+
+    /// The delta tables for payloads of this length (0 or a path MTU); made when first asked for, before the run.
+    const HeaderDeltas& prepare(std::size_t payload_length);
+
+    /// Writes the headers of a frame that has no template into its buffer: everything but payload and ICRC.
+    void begin(wire::Frame& frame, const wire::FrameHeaders& headers, std::size_t payload_length) const;
+
+    /// Writes the ICRC of a frame whose headers, and in memory mode whose payload, are in place; clears the pad.
+    void seal(const wire::Frame& frame, std::size_t header_size, std::size_t payload_length) const;
+
+    /// Whether the ICRC of a received frame (of `length` bytes to the end of the ICRC) is right.
+    [[nodiscard]] bool verify(const std::byte* frame, std::size_t length, std::size_t header_size,
+                              std::size_t payload_length) const;
+
+    /// What the payload at `at` adds to the ICRC of a header template: nothing in synthetic mode, where templates
+    /// contain it.
+    [[nodiscard]] std::uint32_t payload_part(const std::byte* at, std::size_t length) const {
+        return mode_ == PayloadMode::memory ? wire::crc32_update(0, {at, length}) : 0;
+    }
+
+    /// The ICRC of a header template with `payload_length` bytes behind it, which must be a multiple of 4.
+    [[nodiscard]] std::uint32_t template_icrc(std::span<const std::byte> headers, std::size_t payload_length) const;
+
+private:
+    [[nodiscard]] std::uint32_t synthetic_icrc(std::span<const std::byte> headers, std::size_t payload_length) const;
+
+    PayloadMode mode_;
+    SyntheticPayload payload_;
+    std::vector<std::uint32_t> states_;  // of payload prefixes with their pad, by length; empty in memory mode
+    std::array<std::unique_ptr<HeaderDeltas>, wire::kMaxPathMtu / 256 + 1> deltas_;  // by payload length / 256
+};
+
+}  // namespace gradstorm::roce

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/roce/hca_core.h"
+
+#include "engine/roce/psn.h"
+
+#include <algorithm>
+
+namespace gradstorm::roce {
+namespace {
+
+// Places in a frame over IPv4 without a VLAN tag, the quick way's only kind.
+constexpr std::size_t kOpcodePlace = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
+constexpr std::size_t kQpnPlace = kOpcodePlace + 5;
+constexpr std::size_t kShortestQuick = kOpcodePlace + wire::kBthSize + wire::kAethSize + wire::kIcrcSize;
+
+/// The lines that the quick way reads: the header, which may reach into a second line, and the ICRC.
+void prefetch_received(const wire::Frame& frame) {
+    const std::byte* header = frame.data();
+    __builtin_prefetch(header);
+    __builtin_prefetch(header + kOpcodePlace + wire::kBthSize - 1);
+    __builtin_prefetch(header + frame.length - wire::kIcrcSize);
+}
+
+}  // namespace
+
+std::size_t HcaCore::post(std::span<const transport::WorkRequest> requests) {
+    std::size_t taken = 0;
+    while (taken < requests.size() && requester_.post(requests[taken])) ++taken;
+    return taken;
+}
+
+std::size_t HcaCore::post_receive(std::span<const transport::ReceiveRequest> requests) {
+    std::size_t taken = 0;
+    while (taken < requests.size() && responder_.post_receive(requests[taken])) ++taken;
+    return taken;
+}
+
+bool HcaCore::advance(Instant now) {
+    state_.now = now;
+    if (state_.timers.next() > now) [[likely]]
+        return false;
+    // As many as were due on entry: an alarm that sets a new one for this very instant waits for the next step.
+    for (std::size_t left = state_.pairs.size(); left > 0 && state_.timers.next() <= now; --left) {
+        requester_.alarm(state_.timers.pop());
+    }
+    return true;
+}
+
+void HcaCore::receive(std::span<const wire::Frame> frames) {
+    for (const wire::Frame& frame : frames) prefetch_received(frame);
+    for (const wire::Frame& frame : frames) receive(frame);
+}
+
+std::size_t HcaCore::build(std::span<wire::Frame> frames) {
+    std::size_t built = responder_.settle(frames);
+    // Each ready queue pair at most once a call, so that blocked ones end it.
+    for (std::uint32_t turns = state_.ready.size(); turns > 0 && built < frames.size(); --turns) {
+        const QueuePairIndex index = state_.ready.front();
+        state_.ready.pop();
+        const auto room = frames.subspan(built);
+        const auto turn = room.first(std::min<std::size_t>(room.size(), state_.config.turn_frames));
+        const bool reads = responder_.has_read_jobs(index);
+        const std::size_t count = reads ? responder_.take_turn(index, turn) : requester_.take_turn(index, turn);
+        built += count;
+        state_.pairs[index].in_ready_list = false;
+        // Who used up his turn may have more; who did not is blocked, and made ready by what unblocks him.
+        if (responder_.has_read_jobs(index) || ((reads || count == turn.size()) && requester_.can_send(index))) {
+            state_.make_ready(index);
+        }
+    }
+    return built;
+}
+
+inline bool HcaCore::find(std::uint32_t qpn, QueuePairIndex& index) const {
+    index = (qpn & slot_mask_) - kFirstSlot;
+    return index < state_.pairs.size();
+}
+
+void HcaCore::receive(const wire::Frame& frame) {
+    if (!receive_quickly(frame)) [[unlikely]]
+        receive_in_full(frame);
+}
+
+/// The branches are ordered by how often they are taken in a stream of long messages: MIDDLE first.
+bool HcaCore::receive_quickly(const wire::Frame& frame) {
+    if (frame.length < kShortestQuick) return false;
+    const std::byte* header = frame.data();
+    QueuePairIndex index = 0;
+    if (!find(wire::load_big24(header + kQpnPlace), index)) return false;
+    const auto opcode = static_cast<wire::Opcode>(header[kOpcodePlace]);
+    if (opcode == wire::Opcode::write_middle) [[likely]] {
+        return responder_.accept<Shape::write_middle>(index, frame);
+    }
+    switch (opcode) {
+        case wire::Opcode::acknowledge: return accept_ack(index, frame);
+        case wire::Opcode::write_only_immediate:
+            return responder_.accept<Shape::write_only_immediate>(index, frame) ||
+                   responder_.accept<Shape::credit>(index, frame);
+        case wire::Opcode::write_only: return responder_.accept<Shape::write_only>(index, frame);
+        case wire::Opcode::write_first: return responder_.accept<Shape::write_first>(index, frame);
+        case wire::Opcode::write_last: return responder_.accept<Shape::write_last>(index, frame);
+        case wire::Opcode::write_last_immediate: return responder_.accept<Shape::write_last_immediate>(index, frame);
+        default: return false;
+    }
+}
+
+bool HcaCore::accept_ack(QueuePairIndex index, const wire::Frame& frame) {
+    using L = Layout<Shape::acknowledge>;
+    const QueuePair& pair = state_.pairs[index];
+    const ExpectedHeader& expected = pair.expected[static_cast<std::size_t>(Shape::acknowledge)];
+    const std::byte* header = frame.data();
+    if (!expected.same<Shape::acknowledge>(header, frame.length)) return false;
+    const std::byte* payload = header + ExpectedHeader::kPayloadOffset<Shape::acknowledge>;
+    const VariableFields fields = L::load(payload);
+    if (wire::get_icrc(payload) != (expected.icrc ^ L::delta(*pair.empty_deltas, fields))) return false;
+    ++pair.counters->rx_frames;
+    pair.counters->rx_wire_bytes += wire_bytes(frame.length);
+    requester_.acknowledged(index, fields.psn_word & kPsnMask, static_cast<std::uint8_t>(fields.tail >> 24U));
+    return true;
+}
+
+void HcaCore::receive_in_full(const wire::Frame& frame) {
+    const auto decoded = wire::decode({frame.data(), frame.length});
+    if (!decoded) {
+        transport::HcaCounters& counters = counters_of({});
+        ++counters.rx_frames;
+        counters.rx_wire_bytes += wire_bytes(frame.length);
+        ++counters.rx_discarded_frames;
+        return;
+    }
+    transport::HcaCounters& counters = counters_of(decoded->headers.ethernet.destination);
+    ++counters.rx_frames;
+    counters.rx_wire_bytes += wire_bytes(frame.length);
+    const std::size_t length = decoded->payload.size();
+    const auto header_size = static_cast<std::size_t>(decoded->payload.data() - frame.data());
+    if (!decoded->ip_checksum_right || !state_.checksum.verify(frame.data(), decoded->length, header_size, length)) {
+        ++counters.rx_icrc_errors;
+        return;
+    }
+    QueuePairIndex index = 0;
+    const wire::IpHeader& ip = decoded->headers.ip;
+    if (!find(decoded->headers.bth.destination_qpn, index) ||
+        state_.pairs[index].local.qpn != decoded->headers.bth.destination_qpn || !state_.pairs[index].connected ||
+        state_.pairs[index].local.hca.ip != ip.destination || state_.pairs[index].peer.hca.ip != ip.source) {
+        ++counters.rx_discarded_frames;
+    } else {
+        dispatch(index, *decoded, frame);
+    }
+}
+
+void HcaCore::dispatch(QueuePairIndex index, const wire::DecodedFrame& decoded, const wire::Frame& frame) {
+    const wire::FrameHeaders& headers = decoded.headers;
+    transport::HcaCounters& counters = *state_.pairs[index].counters;
+    const bool marked = headers.ip.ecn == wire::Ecn::congestion_experienced;
+    if (marked) ++counters.rx_ecn_marked_frames;
+    if (headers.bth.opcode == wire::Opcode::congestion_notification) {
+        ++counters.rx_cnp_frames;
+        return;
+    }
+    if (headers.bth.opcode == wire::Opcode::acknowledge) {
+        requester_.acknowledged(index, headers.bth.psn, headers.aeth.syndrome);
+        learn_ack(index, decoded, frame);
+        return;
+    }
+    if (marked) responder_.congestion_marked(index);
+    if (wire::is_read_response(headers.bth.opcode)) {
+        requester_.read_response(index, decoded);
+    } else {
+        responder_.request(index, decoded, frame);
+    }
+}
+
+void HcaCore::learn_ack(QueuePairIndex index, const wire::DecodedFrame& decoded, const wire::Frame& frame) {
+    const wire::FrameHeaders& headers = decoded.headers;
+    if (!headers.ip.is_v4() || headers.ethernet.vlan || decoded.length != frame.length) return;
+    if (headers.ip.ecn == wire::Ecn::congestion_experienced) return;
+    QueuePair& pair = state_.pairs[index];
+    pair.expected[static_cast<std::size_t>(Shape::acknowledge)].learn<Shape::acknowledge>(frame.data(), frame.length, 0,
+                                                                                          *pair.empty_deltas);
+}
+
+/// Whose counters a frame belongs to that may be nobody's: the HCA with this address, else the first.
+transport::HcaCounters& HcaCore::counters_of(const wire::MacAddress& mac) {
+    const auto& addresses = state_.config.addresses;
+    const auto found = std::ranges::find(addresses, mac, &wire::HcaAddress::mac);
+    return state_.counters[found == addresses.end() ? 0 : static_cast<std::size_t>(found - addresses.begin())];
+}
+
+}  // namespace gradstorm::roce

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/roce/requester.h"
+
+#include "engine/roce/local_memory.h"
+#include "engine/roce/psn.h"
+#include "engine/wire/icrc.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gradstorm::roce {
+namespace {
+
+using transport::Opcode;
+using transport::WorkRequest;
+
+constexpr std::uint16_t kMessageEndInterval = 16;  // frames behind an AckReq from which on a message end asks again
+
+bool is_write(Opcode opcode) { return opcode == Opcode::write || opcode == Opcode::write_with_immediate; }
+bool carries_immediate(Opcode opcode) {
+    return opcode == Opcode::write_with_immediate || opcode == Opcode::send_with_immediate;
+}
+
+Shape full_write_shape(bool first, bool last, bool immediate) {
+    if (!first) return !last ? Shape::write_middle : immediate ? Shape::write_last_immediate : Shape::write_last;
+    return !last ? Shape::write_first : immediate ? Shape::write_only_immediate : Shape::write_only;
+}
+
+/// The opcode of a frame of a message; SEND and WRITE opcodes are numbered alike (first, middle, last, ...).
+wire::Opcode frame_opcode(Opcode message, bool first, bool last) {
+    if (message == Opcode::read) return wire::Opcode::read_request;
+    const bool immediate = last && carries_immediate(message);
+    const auto base =
+        static_cast<std::uint8_t>(is_write(message) ? wire::Opcode::write_first : wire::Opcode::send_first);
+    const int place = first && last ? 4 : first ? 0 : last ? 2 : 1;
+    return static_cast<wire::Opcode>(base + place + (immediate ? 1 : 0));
+}
+
+}  // namespace
+
+bool Requester::post(const WorkRequest& request) {
+    constexpr std::uint32_t kMaxFramesAhead = 1U << 30U;  // far inside what 32-bit PSN counts can tell apart
+    const QueuePairIndex index = request.queue_pair;
+    QueuePair& pair = state_.pairs[index];
+    RequesterState& r = state_.requesters[index];
+    if (r.tail - r.head == pair.attributes.send_depth || state_.completions.full()) return false;
+    const std::uint64_t frames =
+        request.length == 0 ? 1 : ((request.length - std::uint64_t{1}) >> pair.path_mtu_shift) + 1;
+    if (r.posted - r.unacknowledged + frames > kMaxFramesAhead) return false;
+    state_.completions.reserve();
+    if (pair.failed) {
+        state_.completions.push(
+            {.id = request.id, .queue_pair = index, .status = transport::CompletionStatus::flushed});
+        return true;
+    }
+    r.entries[r.tail & r.mask] = {request, r.posted, static_cast<std::uint32_t>(frames)};
+    ++r.tail;
+    r.posted += static_cast<std::uint32_t>(frames);
+    state_.make_ready(index);
+    return true;
+}
+
+std::size_t Requester::take_turn(QueuePairIndex index, std::span<wire::Frame> frames) {
+    RequesterState& r = state_.requesters[index];
+    std::size_t built = 0;
+    while (built < frames.size() && can_send(index)) {
+        const SendEntry& entry = r.entries[r.cursor & r.mask];
+        if (r.offset > 0 && is_write(entry.request.opcode) &&
+            entry.request.length - r.offset > state_.pairs[index].path_mtu) {
+            built += build_middles(index, entry, frames.subspan(built));
+            continue;
+        }
+        if (r.offset == 0 && !begin_message(index, entry)) break;
+        build_one(index, entry, frames[built++]);
+    }
+    if (built > 0 && r.deadline == kNoDeadline) state_.set_deadline(index, state_.now + state_.pairs[index].timeout);
+    return built;
+}
+
+/// Whether the message at the cursor may start now: local access, fence, number of READs.
+bool Requester::begin_message(QueuePairIndex index, const SendEntry& entry) {
+    const WorkRequest& request = entry.request;
+    QueuePair& pair = state_.pairs[index];
+    RequesterState& r = state_.requesters[index];
+    if (request.length > 0 && !state_.regions.local_allowed(request.local_key, request.local_address, request.length)) {
+        r.local_fault = true;  // completes in its order, when everything in front has
+        if (r.cursor == r.head) state_.fail(index, transport::CompletionStatus::local_protection_error);
+        return false;
+    }
+    if (request.fence && pair.reads_in_flight > 0) return false;
+    if (request.opcode == Opcode::read) {
+        if (pair.reads_in_flight == kMaxReads) return false;
+        ++pair.reads_in_flight;
+    }
+    return true;
+}
+
+bool Requester::wants_ack(const RequesterState& r, bool last) const {
+    if (r.since_request + 1 >= r.ack_interval) return true;
+    if (!last) return false;
+    return r.cursor + 1 == r.tail || r.since_request + 1 >= kMessageEndInterval ||
+           4U * (r.messages_since_request + 1U) > r.mask;
+}
+
+/// `psns` PSNs more were used by `frames` frames, all of one length and with one amount of payload.
+void Requester::account(QueuePair& pair, RequesterState& r, const SendEntry& entry, std::uint32_t frames,
+                        std::uint16_t frame_length, std::uint32_t payload, std::uint32_t psns) {
+    const std::int32_t behind = count_distance(r.high, r.next);
+    const std::uint32_t again = behind > 0 ? std::min(frames, static_cast<std::uint32_t>(behind)) : 0;
+    const std::uint32_t fresh = frames - again;
+    transport::HcaCounters& counters = *pair.counters;
+    counters.tx_retransmitted_frames += again;
+    counters.tx_wire_bytes += frames * wire_bytes(frame_length);
+    if (entry.request.traffic_class == transport::TrafficClass::data) {
+        counters.tx_data_frames += fresh;
+        counters.tx_data_wire_bytes += fresh * wire_bytes(frame_length);
+        counters.tx_payload_bytes += std::uint64_t{fresh} * payload;
+    } else {
+        counters.tx_clear_to_send_frames += fresh;
+    }
+    r.next += psns;
+    if (count_distance(r.next, r.high) > 0) r.high = r.next;
+}
+
+/// The hot loop: MIDDLE frames up to the next AckReq, the end of the window, of the turn, or of the message.
+std::size_t Requester::build_middles(QueuePairIndex index, const SendEntry& entry, std::span<wire::Frame> frames) {
+    RequesterState& r = state_.requesters[index];
+    QueuePair& pair = state_.pairs[index];
+    const std::uint32_t mtu = pair.path_mtu;
+    const std::uint32_t in_message = (entry.request.length - r.offset - 1) >> pair.path_mtu_shift;
+    const std::uint32_t in_window = r.window - (r.next - r.unacknowledged);
+    const std::uint32_t to_request =
+        r.since_request < r.ack_interval ? r.ack_interval - std::uint32_t{r.since_request} : 1;
+    const std::uint32_t count =
+        std::min({static_cast<std::uint32_t>(frames.size()), in_message, in_window, to_request});
+    const HeaderTemplate& header = pair.templates[static_cast<std::size_t>(Shape::write_middle)];
+    const HeaderDeltas& deltas = *pair.deltas;
+    const bool copy = state_.checksum.mode() == PayloadMode::memory;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        wire::Frame& frame = frames[i];
+        std::uint32_t word = (r.next + i) & kPsnMask;
+        if (i + 1 == to_request) word |= kAckRequestBit;
+        std::uint32_t icrc = header.stamp<Shape::write_middle>(frame, deltas, {.psn_word = word});
+        std::byte* payload = frame.buffer + wire::kPayloadAnchor;
+        if (copy) {
+            std::memcpy(payload, memory_at(entry.request.local_address + r.offset + std::uint64_t{i} * mtu), mtu);
+            icrc ^= state_.checksum.payload_part(payload, mtu);
+        }
+        wire::put_icrc(payload + mtu, icrc);
+    }
+    if (count == to_request) {
+        r.since_request = 0;
+        r.messages_since_request = 0;
+    } else {
+        r.since_request = static_cast<std::uint16_t>(r.since_request + count);
+    }
+    r.offset += count * mtu;
+    account(pair, r, entry, count, header.frame_length, mtu, count);
+    return count;
+}
+
+template <Shape S>
+void Requester::build_shaped(QueuePair& pair, const SendEntry& entry, std::uint32_t psn_word, std::uint64_t offset,
+                             wire::Frame& frame) {
+    HeaderTemplate& header = pair.templates[static_cast<std::size_t>(S)];
+    const WorkRequest& request = entry.request;
+    if constexpr (Layout<S>::kReth) {
+        if (!header.matches(request.remote_key, request.length)) {
+            header.set_message(S, request.remote_key, request.length, state_.checksum);
+        }
+    }
+    const std::uint32_t length = is_full(S) ? pair.path_mtu : 0;
+    const HeaderDeltas& deltas = is_full(S) ? *pair.deltas : *pair.empty_deltas;
+    std::uint32_t icrc = header.stamp<S>(
+        frame, deltas, {.psn_word = psn_word, .address = request.remote_address, .tail = request.immediate});
+    std::byte* payload = frame.buffer + wire::kPayloadAnchor;
+    if (length > 0 && state_.checksum.mode() == PayloadMode::memory) {
+        std::memcpy(payload, memory_at(request.local_address + offset), length);
+        icrc ^= state_.checksum.payload_part(payload, length);
+    }
+    wire::put_icrc(payload + length, icrc);
+}
+
+/// One frame of any kind at the cursor.
+void Requester::build_one(QueuePairIndex index, const SendEntry& entry, wire::Frame& frame) {
+    QueuePair& pair = state_.pairs[index];
+    RequesterState& r = state_.requesters[index];
+    const WorkRequest& request = entry.request;
+    const bool is_read = request.opcode == Opcode::read;
+    const bool first = r.offset == 0;
+    const std::uint32_t payload = is_read ? 0 : std::min(request.length - r.offset, pair.path_mtu);
+    const bool last = is_read || r.offset + payload == request.length;
+    const bool ack = wants_ack(r, last);
+    const std::uint32_t word = (r.next & kPsnMask) | (ack ? kAckRequestBit : 0);
+    const bool immediate = carries_immediate(request.opcode);
+    Shape shape = Shape::other;
+    if (is_write(request.opcode)) {
+        if (payload == pair.path_mtu) shape = full_write_shape(first, last, immediate);
+        if (payload == 0 && immediate) shape = Shape::credit;
+    }
+    switch (shape) {
+        case Shape::write_first: build_shaped<Shape::write_first>(pair, entry, word, r.offset, frame); break;
+        case Shape::write_last: build_shaped<Shape::write_last>(pair, entry, word, r.offset, frame); break;
+        case Shape::write_last_immediate:
+            build_shaped<Shape::write_last_immediate>(pair, entry, word, r.offset, frame);
+            break;
+        case Shape::write_only: build_shaped<Shape::write_only>(pair, entry, word, r.offset, frame); break;
+        case Shape::write_only_immediate:
+            build_shaped<Shape::write_only_immediate>(pair, entry, word, r.offset, frame);
+            break;
+        case Shape::credit: build_shaped<Shape::credit>(pair, entry, word, r.offset, frame); break;
+        default: build_other(pair, entry, frame_opcode(request.opcode, first, last), ack, payload, frame, r); break;
+    }
+    r.since_request = ack ? std::uint16_t{0} : static_cast<std::uint16_t>(r.since_request + 1);
+    if (last) ++r.messages_since_request;
+    if (ack) r.messages_since_request = 0;
+    const std::uint32_t psns = is_read ? entry.first_psn + entry.frames - r.next : 1;
+    account(pair, r, entry, 1, frame.length, payload, psns);
+    r.offset = last ? 0 : r.offset + payload;
+    if (last) ++r.cursor;
+}
+
+/// Frames without a template: field by field.
+void Requester::build_other(QueuePair& pair, const SendEntry& entry, wire::Opcode opcode, bool ack_request,
+                            std::uint32_t payload, wire::Frame& frame, const RequesterState& r) {
+    const WorkRequest& request = entry.request;
+    wire::FrameHeaders headers = pair.headers;
+    headers.bth.opcode = opcode;
+    headers.bth.psn = r.next & kPsnMask;
+    headers.bth.ack_request = ack_request;
+    headers.reth = {
+        .virtual_address = request.remote_address, .remote_key = request.remote_key, .length = request.length};
+    headers.immediate = request.immediate;
+    if (request.opcode == Opcode::read) {  // after a loss a READ asks for the rest alone
+        headers.reth.virtual_address += r.offset;
+        headers.reth.length -= r.offset;
+    }
+    state_.checksum.begin(frame, headers, payload);
+    if (payload > 0 && state_.checksum.mode() == PayloadMode::memory) {
+        std::memcpy(frame.buffer + wire::kPayloadAnchor, memory_at(request.local_address + r.offset), payload);
+    }
+    state_.checksum.seal(frame, wire::kPayloadAnchor - std::size_t{frame.offset}, payload);
+}
+
+}  // namespace gradstorm::roce

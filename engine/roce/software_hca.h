@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/roce/hca_core.h"
+#include "engine/transport/endpoint.h"
+#include "engine/wire/frame_port.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace gradstorm::roce {
+
+/// A RoCEv2 HCA in software on a frame port: reliable connections of one worker, for any number of emulated HCA
+/// addresses. It reads no clock, allocates nothing once its queue pairs exist, and moves only in step().
+///
+/// The port must outlive it. In synthetic mode the buffers that it allocates hold
+/// synthetic_payload(config.payload_seed) behind the payload anchor.
+template <wire::FramePort Port>
+class SoftwareHca final : public transport::Endpoint {
+public:
+    SoftwareHca(const SoftwareHcaConfig& config, Port& port) : core_(config), port_(port) {}
+    ~SoftwareHca() override { port_.free(std::span<const wire::Frame>{stock_.data(), stocked_}); }
+
+    [[nodiscard]] std::size_t hca_count() const override { return core_.hca_count(); }
+    [[nodiscard]] Result<transport::MemoryRegion> register_memory(std::uint64_t address,
+                                                                  std::uint64_t length) override {
+        return core_.register_memory(address, length);
+    }
+    [[nodiscard]] Result<transport::QueuePairIndex> create_queue_pair(
+        const transport::QueuePairAttributes& attributes) override {
+        return core_.create_queue_pair(attributes);
+    }
+    [[nodiscard]] transport::QueuePairAddress address_of(transport::QueuePairIndex queue_pair) const override {
+        return core_.address_of(queue_pair);
+    }
+    [[nodiscard]] Result<void> connect(transport::QueuePairIndex queue_pair,
+                                       const transport::QueuePairAddress& peer) override {
+        return core_.connect(queue_pair, peer);
+    }
+    [[nodiscard]] transport::HcaCounters counters(std::size_t hca) const override { return core_.counters(hca); }
+    [[nodiscard]] std::string describe(transport::QueuePairIndex queue_pair) const {
+        return core_.describe(queue_pair);
+    }
+
+    std::size_t post(std::span<const transport::WorkRequest> requests) override { return core_.post(requests); }
+    std::size_t post_receive(std::span<const transport::ReceiveRequest> requests) override {
+        return core_.post_receive(requests);
+    }
+    std::size_t poll(std::span<transport::Completion> out) override { return core_.poll(out); }
+
+    /// At most one burst in and one burst out.
+    StepResult step(Instant now) override {
+        const Instant port_deadline = port_.advance(now);
+        bool worked = core_.advance(now);
+        const std::size_t received = port_.receive(arrivals_);
+        if (received > 0) {
+            const std::span<const wire::Frame> frames{arrivals_.data(), received};
+            core_.receive(frames);
+            port_.free(frames);
+            worked = true;
+        }
+        if (core_.wants_to_send() && send() > 0) worked = true;
+        return {worked, std::min(core_.deadline(), port_deadline)};
+    }
+
+private:
+    static constexpr std::size_t kBurst = 32;
+
+    /// Room is asked for before anything is built, so that what is built is taken: nothing to undo.
+    std::size_t send() {
+        const std::size_t wanted = std::min(kBurst, port_.room());
+        if (stocked_ < wanted) {
+            const std::span<wire::Frame> empty{stock_.data() + stocked_, wanted - stocked_};
+            stocked_ += port_.allocate(empty);
+        }
+        const std::span<wire::Frame> frames{stock_.data(), std::min(wanted, stocked_)};
+        for (const wire::Frame& frame : frames) prefetch(frame.buffer);
+        const std::size_t built = core_.build(frames);
+        const std::size_t sent = port_.send(std::span<const wire::Frame>{frames.data(), built});
+        std::copy(stock_.begin() + static_cast<std::ptrdiff_t>(built),
+                  stock_.begin() + static_cast<std::ptrdiff_t>(stocked_), stock_.begin());
+        stocked_ -= built;
+        if (sent < built) [[unlikely]]
+            port_.free(frames.subspan(sent, built - sent));  // lost, for the protocol
+        return sent;
+    }
+
+    /// The lines of a buffer that a sender writes: extended headers, headers, ICRC of a full frame.
+    static void prefetch(std::byte* buffer) {
+        __builtin_prefetch(buffer + wire::kPayloadAnchor - 64, 1);
+        __builtin_prefetch(buffer + wire::kPayloadAnchor - 1, 1);
+        __builtin_prefetch(buffer + wire::kPayloadAnchor + wire::kMaxPathMtu, 1);
+    }
+
+    HcaCore core_;
+    Port& port_;
+    std::array<wire::Frame, kBurst> arrivals_{};
+    std::array<wire::Frame, kBurst> stock_{};  // free buffers, the first `stocked_`
+    std::size_t stocked_ = 0;
+};
+
+}  // namespace gradstorm::roce

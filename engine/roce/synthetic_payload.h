@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/wire/frame.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace gradstorm::roce {
+
+using SyntheticPayload = std::array<std::byte, wire::kMaxPathMtu>;
+
+/// The constant payload of a run in synthetic mode: pseudo-random bytes (splitmix64), a function of the seed alone.
+/// Packet buffers are filled with it behind wire::kPayloadAnchor once, and every frame carries a prefix of it.
+[[nodiscard]] SyntheticPayload synthetic_payload(std::uint64_t seed);
+
+}  // namespace gradstorm::roce
