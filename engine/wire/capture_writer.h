@@ -31,8 +31,8 @@ public:
         std::uint32_t interface = 0;
         Instant time{};
         CaptureDirection direction = CaptureDirection::unknown;
-        std::uint32_t original_length = 0;  ///< on the wire; bytes may hold less of it
-        std::span<const std::byte> bytes;   ///< Ethernet header first, no FCS
+        std::uint32_t original_length = 0;   ///< on the wire; bytes may hold less of it
+        std::span<const std::byte> bytes{};  ///< Ethernet header first, no FCS
     };
     [[nodiscard]] Result<void> write(const Packet& packet);
     [[nodiscard]] Result<void> flush();

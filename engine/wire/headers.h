@@ -46,7 +46,7 @@ struct VlanTag {
 struct EthernetHeader {
     MacAddress destination;
     MacAddress source;
-    std::optional<VlanTag> vlan;  ///< at most one tag
+    std::optional<VlanTag> vlan{};  ///< at most one tag
     friend bool operator==(const EthernetHeader&, const EthernetHeader&) = default;
 
     [[nodiscard]] std::size_t size() const { return kEthernetSize + (vlan ? kVlanTagSize : 0); }
