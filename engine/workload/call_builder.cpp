@@ -49,17 +49,14 @@ Result<void> check_group(std::span<const std::uint32_t> group, std::uint32_t ran
 
 }  // namespace
 
-Result<CallBuilder> CallBuilder::make(const profiles::Profile& profile) {
-    const auto located = [&](const Error& error) {
-        return failure(error.code, fmt::format("{}: {}", profile.path, error.message));
-    };
-    if (auto fine = check_library(profile.library); !fine) return located(fine.error());
-    auto fidelity = fidelity_of(profile.library);
-    if (!fidelity) return located(fidelity.error());
+Result<CallBuilder> CallBuilder::make(const profiles::LibrarySettings& library, std::uint32_t ranks) {
+    if (auto fine = check_library(library); !fine) return tl::unexpected(fine.error());
+    auto fidelity = fidelity_of(library);
+    if (!fidelity) return tl::unexpected(fidelity.error());
     CallBuilder builder;
-    builder.ranks_ = profile.cluster.ranks();
-    builder.channels_ = profile.library.channels;
-    builder.chunk_ = profile.library.chunk;
+    builder.ranks_ = ranks;
+    builder.channels_ = library.channels;
+    builder.chunk_ = library.chunk;
     builder.fidelity_ = *fidelity;
     return builder;
 }

@@ -12,13 +12,13 @@
 
 namespace gradstorm::workload {
 
-/// Completes calls with what a profile's [cluster] and [library] say: group, channels, chunk, fidelity. Profiles and
+/// Completes calls with what [library] says: channels, chunk, fidelity; and resolves their groups. Profiles and
 /// imported traces both go through here, so that a call means the same wherever it came from.
 class CallBuilder {
 public:
-    /// Refuses library settings that this version cannot follow: fidelity "nccl", algorithms other than "auto" and
-    /// "ring", protocols other than "auto" and "simple".
-    [[nodiscard]] static Result<CallBuilder> make(const profiles::Profile& profile);
+    /// `ranks`: of the run. Refuses library settings that this version cannot follow: fidelity "nccl", algorithms other
+    /// than "auto" and "ring", protocols other than "auto" and "simple".
+    [[nodiscard]] static Result<CallBuilder> make(const profiles::LibrarySettings& library, std::uint32_t ranks);
 
     /// `group`: ranks of the run, empty: all of them. The call's root, from and to are ranks of the group, as in NCCL
     /// and MPI. Refuses groups that are no set of at least two ranks of the run, and calls that have no schedule. The

@@ -157,8 +157,8 @@ std::vector<Measurement> measurements_of(const std::vector<ExpandedJob>& jobs) {
 
 Result<Workload> from_profile(const profiles::Profile& profile) {
     if (auto fine = refuse_unsupported(profile); !fine) return tl::unexpected(fine.error());
-    auto builder = CallBuilder::make(profile);
-    if (!builder) return tl::unexpected(builder.error());
+    auto builder = CallBuilder::make(profile.library, profile.cluster.ranks());
+    if (!builder) return failure(builder.error().code, fmt::format("{}: {}", profile.path, builder.error().message));
     std::vector<ExpandedJob> jobs;
     for (const profiles::JobSettings& job : profile.jobs) {
         if (job.calls.empty()) {
