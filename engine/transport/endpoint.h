@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace gradstorm::transport {
@@ -62,6 +63,8 @@ public:
     /// Refuses a peer whose path MTU or address family differs, naming both ends.
     [[nodiscard]] virtual Result<void> connect(QueuePairIndex queue_pair, const QueuePairAddress& peer) = 0;
     [[nodiscard]] virtual HcaCounters counters(std::size_t hca) const = 0;
+    /// One line about the state of a queue pair, for the report of a failure; empty where the back end knows nothing.
+    [[nodiscard]] virtual std::string describe(QueuePairIndex) const { return {}; }
 
     // --- data path
     /// Takes a prefix of the requests and returns its length; 0 when the send queue in front is full. The slot of a

@@ -2,15 +2,14 @@
 #include "engine/transport/dpdk/packet_pool.h"
 
 #include "engine/transport/dpdk/eal.h"
-#include "engine/wire/frame.h"
 
 #include <fmt/format.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
-#include <array>
 #include <atomic>
+#include <cstdint>
 #include <utility>
 
 namespace gradstorm::transport::dpdk {
@@ -22,11 +21,11 @@ std::string unique_name(const char* kind) {
     return fmt::format("gs_{}_{}", kind, next++);
 }
 
-Result<PacketPool> PacketPool::create(std::size_t buffers) {
+Result<PacketPool> PacketPool::create(std::size_t buffers, std::size_t bytes) {
     const EalLog log;
     rte_mempool* pool =
         rte_pktmbuf_pool_create(unique_name("pool").c_str(), static_cast<unsigned>(buffers), 0 /* no lcore caches */, 0,
-                                wire::kFrameBufferSize, static_cast<int>(rte_socket_id()));
+                                static_cast<std::uint16_t>(bytes), static_cast<int>(rte_socket_id()));
     if (pool == nullptr) {
         return failure(ErrorCode::device,
                        fmt::format("dpdk: cannot make {} packet buffers: {}{}: use fewer, or give dpdk more memory",
@@ -58,9 +57,9 @@ void PacketPool::put(std::span<std::byte* const> buffers) {
     for (std::byte* buffer : buffers) rte_mempool_put(pool_, packet_of(buffer));
 }
 
-std::size_t PacketPool::bytes_each() {
+std::size_t PacketPool::bytes_each(std::size_t bytes) {
     // Header of the pool's element and the padding that spreads elements over memory channels: two cache lines each.
-    return kPacketMetadata + wire::kFrameBufferSize + 4 * 64;
+    return kPacketMetadata + bytes + 4 * 64;
 }
 
 }  // namespace gradstorm::transport::dpdk

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "engine/wire/frame.h"
 
 #include <cstddef>
 #include <span>
@@ -23,11 +24,11 @@ inline constexpr std::size_t kPacketMetadata = 128;
     return reinterpret_cast<rte_mbuf*>(buffer - kPacketMetadata);
 }
 
-/// DPDK packet buffers with room for wire::kFrameBufferSize bytes, 64-byte aligned. Owns the pool's memory.
+/// DPDK packet buffers of one size, 64-byte aligned. Owns the pool's memory.
 class PacketPool {
 public:
     /// Errors: device, when DPDK's memory does not hold so many.
-    [[nodiscard]] static Result<PacketPool> create(std::size_t buffers);
+    [[nodiscard]] static Result<PacketPool> create(std::size_t buffers, std::size_t bytes = wire::kFrameBufferSize);
 
     PacketPool(PacketPool&& other) noexcept;
     PacketPool& operator=(PacketPool&& other) noexcept;
@@ -41,7 +42,7 @@ public:
     void put(std::span<std::byte* const> buffers);
 
     /// DPDK memory that one buffer takes, for sizing EalOptions::memory_mb.
-    [[nodiscard]] static std::size_t bytes_each();
+    [[nodiscard]] static std::size_t bytes_each(std::size_t bytes = wire::kFrameBufferSize);
 
 private:
     PacketPool(rte_mempool* pool, std::size_t size) : pool_(pool), size_(size) {}
