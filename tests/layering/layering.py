@@ -51,13 +51,11 @@ def check_library_include(path, folder, header):
         return None
     if folder in rules.PASSIVE and header in rules.THREAD_HEADERS:
         return f"{folder} is stepped by its driver and starts no thread, takes no lock (<{header}>)"
-    for name, pattern, folders, files, only_cpp in rules.LIBRARIES:
+    for name, pattern, folders, files, _ in rules.LIBRARIES:
         if not re.fullmatch(pattern, header):
             continue
         if "*" not in folders and not within(folder, folders) and path not in files:
             return f"{folder} may not use {name} (<{header}>)"
-        if only_cpp and path.endswith((".h", ".hpp")):
-            return f"{name} stays in .cpp files (<{header}>)"
         if name.startswith("Qt") and folder in rules.QT_CORE_ONLY and not re.fullmatch(rules.QT_CORE_HEADERS, header):
             return f"{folder} may use only the core of Qt (<{header}>)"
     return None
@@ -83,18 +81,57 @@ def check_file(path, text, tree):
     return faults
 
 
+def includes_of(text):
+    """(line number, path of ours or None, outside header or None) of each include."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        include = INCLUDE.match(line)
+        if include:
+            yield number, include.group(1), include.group(2)
+
+
+def check_spread(texts):
+    """A library that must not spread may be seen in a header only when that header is private to its folder: nothing
+    outside the folder, tests apart, includes it, also not through another header."""
+    included_by = {}
+    for path, text in texts.items():
+        for _, own, _ in includes_of(text):
+            if own:
+                included_by.setdefault(own, set()).add(path)
+
+    def outside_user(header):
+        seen, waiting = {header}, [header]
+        while waiting:
+            for user in sorted(included_by.get(waiting.pop(), set()) - seen):
+                seen.add(user)
+                waiting.append(user)
+                if rule_of(user) not in (rule_of(header), "tests"):
+                    return user
+        return None
+
+    contained = [(name, pattern) for name, pattern, _, _, only_cpp in rules.LIBRARIES if only_cpp]
+    for path, text in texts.items():
+        if not path.endswith((".h", ".hpp")) or rule_of(path) == "tests":
+            continue
+        for number, _, header in includes_of(text):
+            for name, pattern in contained:
+                if header and re.fullmatch(pattern, header):
+                    user = outside_user(path)
+                    if user:
+                        yield f"{path}:{number}: {name} stays in .cpp files and private headers, {user} sees this one"
+
+
 def check_tree(tree):
     tree = pathlib.Path(tree)
-    faults = []
-    files = 0
+    texts = {}
     for root in ROOTS:
         for file in sorted((tree / root).rglob("*")):
             if file.suffix in SOURCES and file.is_file():
-                files += 1
-                faults += check_file(file.relative_to(tree).as_posix(), file.read_text(encoding="utf-8"), tree)
-    if files == 0:
+                texts[file.relative_to(tree).as_posix()] = file.read_text(encoding="utf-8")
+    faults = [fault for path, text in texts.items() for fault in check_file(path, text, tree)]
+    faults += check_spread(texts)
+    if not texts:
         faults.append(f"{tree}: no source file found, nothing was checked")
-    return faults, files
+    return faults, len(texts)
 
 
 def main(arguments):

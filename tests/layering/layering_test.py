@@ -76,13 +76,26 @@ class Layering(unittest.TestCase):
                 self.assert_one_fault(path, header)
                 (self.tree / path).unlink()
 
-    def test_heavy_libraries_stay_out_of_headers(self):
-        for path, header in (("engine/app/parser.h", "CLI/CLI.hpp"), ("storage/report/json.h", "nlohmann/json.hpp"),
-                             ("storage/store/database.h", "SQLiteCpp/Database.h"), ("profiles/p.h", "toml++/toml.h")):
+    def test_heavy_libraries_do_not_spread_through_headers(self):
+        self.write("storage/store/database.h", "#include <SQLiteCpp/Database.h>\n")
+        self.write("storage/store/rows.h", '#include "storage/store/database.h"\n')
+        self.write("storage/store/run_store.h")
+        self.write("storage/store/run_store.cpp", '#include "storage/store/rows.h"\n#include "storage/store/run_store.h"\n')
+        self.write("tests/unit/store/rows_test.cpp", '#include "storage/store/rows.h"\n')
+        self.write("engine/app/list.cpp", '#include "storage/store/run_store.h"\n')
+        self.assertEqual(self.faults(), [], "private headers may see the library")
+
+        self.write("storage/store/run_store.h", '#include "storage/store/rows.h"\n')
+        self.assert_one_fault("storage/store/database.h:1:", "SQLite", "engine/app/list.cpp")
+
+    def test_a_heavy_library_in_a_public_header(self):
+        for path, header in (("profiles/parse.h", "toml++/toml.h"), ("storage/report/json.h", "nlohmann/json.hpp")):
             with self.subTest(header=header):
                 self.write(path, f"#include <{header}>\n")
-                self.assert_one_fault("stays in .cpp files", header)
+                self.write("engine/app/show.cpp", f'#include "{path}"\n')
+                self.assert_one_fault(path, "engine/app/show.cpp")
                 (self.tree / path).unlink()
+                (self.tree / "engine/app/show.cpp").unlink()
 
     def test_models_of_the_desktop_program_use_no_widgets(self):
         self.write("gui/models/runs.cpp", "#include <QAbstractTableModel>\n#include <QWidget>\n")

@@ -65,9 +65,10 @@ FILES = {
 }
 
 # An outside library: its headers (regular expression), the folders that may include it ("*": all), the files besides,
-# and whether only .cpp files may (its headers are slow to compile, or its types must not spread).
+# and whether it must not spread: seen in .cpp files, and in headers that nothing outside their folder includes (it is
+# slow to compile, or its types are nobody else's business).
 LIBRARIES = [
-    # name, headers, folders, files, only in .cpp
+    # name, headers, folders, files, must not spread
     ("DPDK", r"rte_.*", {"engine/transport/dpdk"}, {"engine/app/compose.cpp"}, False),
     ("verbs", r"(infiniband|rdma)/.*", {"engine/transport/verbs"}, {"engine/app/compose.cpp"}, True),
     ("CUDA", r"cuda.*\.h|nvml\.h", {"engine/memory/cuda"}, {"engine/app/compose.cpp"}, True),
