@@ -102,10 +102,10 @@ void check_transport(const Section& root, Diagnostics& mistakes) {
 void check_faults(const Section& root, Diagnostics& mistakes) {
     const Section& transport = only(root, "transport");
     const auto ranks = sound_ranks(root);
-    const bool embedded =
-        transport.text("fabric") == "embedded" || !transport.sound("fabric") || !transport.sound("engine");
+    const bool judged = transport.sound("fabric") && transport.sound("engine");
+    const bool embedded = transport.text("fabric") == "embedded" && transport.text("engine") != "verbs";
     for (const Section& fault : root.branch("fault").sections) {
-        if (!embedded) {
+        if (judged && !embedded) {
             mistakes.push_back(mistake_at(fault.place(),
                                           "faults can be injected into the embedded fabric only, not with "
                                           "fabric 'ports' or engine 'verbs'"));

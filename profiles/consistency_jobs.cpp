@@ -32,7 +32,7 @@ void check_size(const CallScope& scope) {
     const Section& call = scope.call;
     const Branch& sweep = call.branch("sweep");
     const int sizes = int{call.given("elements")} + int{call.given("bytes")} + int{sweep.given};
-    if (sizes != 1) {
+    if (sizes > 1 || (sizes == 0 && call.misspelt().empty())) {
         const char* what = sizes == 0 ? "has no size" : "has more than one size";
         scope.mistakes.push_back(mistake_at(
             call.place(), fmt::format("{} {}: give exactly one of elements, bytes and sweep", call.path(), what)));
@@ -50,7 +50,8 @@ void check_size(const CallScope& scope) {
                                              format_quantity(call.number("bytes"), Dimension::size), dtype, size));
     }
     for (const Section& range : sweep.sections) {
-        if (!range.sound("from") || !range.sound("to")) {
+        const bool complete = range.holds("from") && range.holds("to");
+        if (!complete || !range.sound("from") || !range.sound("to")) {
             continue;
         }
         if (range.number("from") > range.number("to")) {
@@ -163,7 +164,7 @@ void check_content(const Section& job, Diagnostics& mistakes) {
     }
     if (job.given("model") && calls.given) {
         mistakes.push_back(mistake_at(calls.place, "'calls' and 'model' exclude each other"));
-    } else if (!job.given("model") && calls.sections.empty()) {
+    } else if (!job.given("model") && calls.sections.empty() && job.misspelt().empty()) {
         mistakes.push_back(mistake_at(calls.given ? calls.place : job.place(),
                                       fmt::format("{} sends nothing: give 'calls' or 'model'", job.path())));
     }

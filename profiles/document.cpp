@@ -88,8 +88,7 @@ std::string syntax_message(std::string_view description) {
         const std::string_view name = quoted_part(description);
         const bool tables = description.find("table", at) != std::string_view::npos ||
                             description.find("array", at) != std::string_view::npos;
-        return tables ? fmt::format("table or key '{}' is given twice, or once as [{}] and once as [[{}]]", name, name,
-                                    name)
+        return tables ? fmt::format("'{}' is given twice, or once as [{}] and once as [[{}]]", name, name, name)
                       : fmt::format("duplicate key '{}'", name);
     }
     std::string message;

@@ -110,7 +110,7 @@ void check_consistency(const Section& root, bool needs_traffic, Diagnostics& mis
     check_criteria(root, mistakes);
     const Branch& jobs = root.branch("job");
     const bool traffic = jobs.given || root.branch("flow").given;
-    if (needs_traffic && !traffic) {
+    if (needs_traffic && !traffic && root.misspelt().empty()) {
         mistakes.push_back(
             mistake_at(root.place(), "the profile sends nothing: give at least one [[job]] or [[flow]]"));
     }

@@ -56,7 +56,7 @@ struct DimensionText {
 const DimensionText& text_of(Dimension dimension) {
     static constexpr std::array kTexts{
         DimensionText{"size", kSizes, "bytes", 6, "64KiB"},
-        DimensionText{"duration", kDurations, "nanoseconds", 4, "50us"},
+        DimensionText{"duration", kDurations, "nanoseconds", 6, "50us"},
         DimensionText{"rate", kRates, "bits a second", 5, "400Gb/s"},
         DimensionText{"share", kShares, "parts per billion", 3, "1%"},
         DimensionText{"compute rate", kComputeRates, "operations a second", 4, "989TFLOP/s"},
@@ -89,11 +89,12 @@ Decimal scan_decimal(std::string_view text) {
         if (!is_digit(c)) {
             break;
         }
-        if (number.digits > (kLargestQuantity - 9) / 10 || number.divisor > kLargestQuantity / 100) {
+        const auto digit = static_cast<std::uint64_t>(c - '0');
+        if (number.digits > (kLargestQuantity - digit) / 10 || number.divisor > kLargestQuantity / 100) {
             number.too_long = true;
             continue;
         }
-        number.digits = number.digits * 10 + static_cast<std::uint64_t>(c - '0');
+        number.digits = number.digits * 10 + digit;
         if (fraction) {
             number.divisor *= 10;
         }

@@ -25,7 +25,7 @@ constexpr std::string_view kDataTypes = "uint8|int32|int64|float16|bfloat16|floa
 
 // clang-format off
 constexpr auto kKeys = std::to_array<Key>({
-    {.name = "format", .type = Type::integer, .required = true, .choices = "1", .help = "version of this schema"},
+    {.name = "format", .type = Type::integer, .required = true, .choices = "1", .help = "version of the profile schema: write format = 1"},
     {.name = "run", .type = Type::table, .help = "how often, how long and from which seed"},
     {.name = "cluster", .type = Type::table, .help = "the shape of the cluster: how many ranks there are and how they sit in nodes and rails"},
     {.name = "job", .type = Type::tables, .help = "what to send, as a training job: a list of collective calls, or a model; jobs run at the same time"},

@@ -33,14 +33,18 @@ std::string where(std::string_view table, const std::string& path) {
                                                                       : fmt::format(" in {}", path);
 }
 
-}  // namespace
-
-std::string hint_for_key(std::string_view table, std::string_view name) {
+std::string_view nearest_key(std::string_view table, std::string_view name) {
     std::vector<std::string_view> names;
     for (const Key& key : schema::keys_of(table)) {
         names.push_back(key.name);
     }
-    if (const auto nearest = nearest_name(name, names); !nearest.empty()) {
+    return nearest_name(name, names);
+}
+
+}  // namespace
+
+std::string hint_for_key(std::string_view table, std::string_view name) {
+    if (const auto nearest = nearest_key(table, name); !nearest.empty()) {
         return fmt::format("; did you mean '{}'?", nearest);
     }
     for (const Key& key : schema::keys()) {
@@ -71,7 +75,9 @@ public:
             finish(section, branch);
         }
         for (const Setting& setting : section.settings_) {
-            if (setting.key->required && !setting.given) {
+            const auto& misspelt = section.misspelt_;
+            const bool meant = std::find(misspelt.begin(), misspelt.end(), setting.key->name) != misspelt.end();
+            if (setting.key->required && !setting.given && !meant) {
                 report(section.place_, fmt::format("'{}' is missing{}: {}", setting.key->name,
                                                    where(table, section.path_), setting.key->help));
             }
@@ -85,6 +91,7 @@ private:
     void read_member(std::string_view table, Section& section, const Member& member) {
         const Key* key = schema::find(table, member.key);
         if (key == nullptr) {
+            section.misspelt_.push_back(nearest_key(table, member.key));
             report(member.place, unknown(table, section, member));
         } else if (is_nested(*key)) {
             read_branch(section, branch_of(section, *key), member);

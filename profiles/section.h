@@ -47,6 +47,8 @@ public:
     [[nodiscard]] const Place& place() const { return place_; }
     [[nodiscard]] const std::vector<Setting>& settings() const { return settings_; }
     [[nodiscard]] const std::vector<Branch>& branches() const { return branches_; }
+    /// For each key that the schema does not have, the known key that was most likely meant; "" for none.
+    [[nodiscard]] const std::vector<std::string_view>& misspelt() const { return misspelt_; }
     [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& free_keys() const { return free_keys_; }
 
     // The key must be one of the table's, of a type that holds T.
@@ -75,6 +77,7 @@ private:
     Place place_;
     std::vector<Setting> settings_;
     std::vector<Branch> branches_;
+    std::vector<std::string_view> misspelt_;
     std::vector<std::pair<std::string, std::string>> free_keys_;
 };
 

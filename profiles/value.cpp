@@ -107,14 +107,13 @@ Checked checked_quantity(const Key& key, const Node& node) {
 /// A quantity of one of several dimensions, kept as text in its shortest form.
 template <std::size_t n>
 Checked checked_mixed(const std::array<Dimension, n>& dimensions, const Node& node) {
-    std::string units;
     std::string kinds;
     for (const Dimension dimension : dimensions) {
-        units += (units.empty() ? "" : "; ") + unit_list(dimension);
         kinds += (kinds.empty() ? "" : " or ") + std::string{to_string(dimension)};
     }
     if (is_number(node)) {
-        return refuse(bare_number(node, kinds, units));
+        return refuse(
+            fmt::format("is the bare number {}; write a {} with its unit in quotes", plain_text(node), kinds));
     }
     if (node.kind != Node::Kind::text) {
         return refuse(fmt::format("must be a {} in quotes, not {}", kinds, describe(node)));
@@ -125,7 +124,7 @@ Checked checked_mixed(const std::array<Dimension, n>& dimensions, const Node& no
             return format_quantity(*value, dimension);
         }
     }
-    return refuse(fmt::format("is \"{}\"; write a {} with its unit: {}", node.text, kinds, units));
+    return refuse(fmt::format("is \"{}\", which is no {}; write a number and a unit", node.text, kinds));
 }
 
 Checked checked_source_port(const Key& key, const Node& node) {
