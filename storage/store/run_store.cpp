@@ -151,7 +151,8 @@ struct RunStore::State {
         set_outcome(db, run, result.outcome, result.reason, true);
         return {};
     }
-    /// A full store takes no more rows, but the run must not stay `running`: this overwrites a row in place.
+    /// A full store takes no more rows, but the run must not stay `running`: this overwrites a row in place. Where even
+    /// that fails, the next open() finds the journal and does it.
     void close_as_full(std::int64_t run) {
         static_cast<void>(write([&]() -> Result<void> {
             set_outcome(db, run, measure::Outcome::error, std::string{kStoreFull}, false);
@@ -159,9 +160,17 @@ struct RunStore::State {
         }));
     }
     template <class F>
-    Result<void> write_run_data(std::int64_t run, F&& f) {
-        Result<void> done = write(std::forward<F>(f));
-        if (!done && db.getErrorCode() == SQLITE_FULL) close_as_full(run);
+    [[nodiscard]] Result<void> write_run_data(std::int64_t run, F&& f) {
+        bool full = false;
+        Result<void> done = write([&]() -> Result<void> {
+            try {
+                return f();
+            } catch (const SQLite::Exception& e) {
+                full = e.getErrorCode() == SQLITE_FULL;
+                throw;
+            }
+        });
+        if (full) close_as_full(run);
         return done;
     }
     void remove_journals(std::int64_t run) {
