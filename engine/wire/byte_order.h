@@ -10,14 +10,18 @@
 namespace gradstorm::wire {
 
 namespace detail {
-// The compiler turns this loop into one bswap instruction.
 template <std::unsigned_integral T>
-[[nodiscard]] constexpr T swap_bytes(T value) {
-    T swapped = 0;
-    for (std::size_t i = 0; i < sizeof(T); ++i) {
-        swapped = static_cast<T>(swapped | ((value >> (8 * i)) & 0xFFU) << (8 * (sizeof(T) - 1 - i)));
+[[nodiscard]] inline T swap_bytes(T value) {
+    if constexpr (sizeof(T) == 1) {
+        return value;
+    } else if constexpr (sizeof(T) == 2) {
+        return __builtin_bswap16(value);
+    } else if constexpr (sizeof(T) == 4) {
+        return __builtin_bswap32(value);
+    } else {
+        static_assert(sizeof(T) == 8);
+        return __builtin_bswap64(value);
     }
-    return swapped;
 }
 }  // namespace detail
 
