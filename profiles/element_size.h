@@ -7,7 +7,7 @@
 namespace gradstorm::profiles {
 
 /// Bytes of an element of the data type that profiles call `dtype`; 0 for a name that is none. (The engine has its own
-/// table, which profiles cannot see; a test of the workload folder holds both together.)
+/// table, measure::size_of, which profiles cannot see.)
 [[nodiscard]] constexpr std::uint64_t element_size(std::string_view dtype) {
     if (dtype == "uint8") {
         return 1;
