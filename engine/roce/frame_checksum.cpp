@@ -3,12 +3,40 @@
 
 #include "engine/wire/icrc.h"
 
+#include <array>
 #include <cstring>
 
 namespace gradstorm::roce {
 
+namespace {
+
+constexpr std::uint32_t kOne = 0x8000'0000;  // the polynomial 1: CRC registers hold x^0 in their highest bit
+
+/// The product of two polynomials modulo that of the CRC, four bits of `b` a step, highest powers first.
+std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
+    static constexpr std::uint32_t kPolynomial = 0xEDB8'8320;
+    const auto times_x = [](std::uint32_t value) { return value >> 1U ^ (kPolynomial & (0U - (value & 1U))); };
+    std::array<std::uint32_t, 16> multiples{};  // of a, by the four bits
+    for (std::uint32_t bit = 8, multiple = a; bit > 0; bit >>= 1U, multiple = times_x(multiple)) {
+        for (std::uint32_t i = bit; i < 16; i = (i + 1) | bit) multiples[i] ^= multiple;
+    }
+    std::uint32_t product = 0;
+    for (std::uint32_t step = 0; step < 8; ++step, b >>= 4U) {
+        for (std::uint32_t i = 0; i < 4; ++i) product = times_x(product);
+        product ^= multiples[b & 0xFU];
+    }
+    return product;
+}
+
+}  // namespace
+
 FrameChecksum::FrameChecksum(PayloadMode mode, std::uint64_t seed) : mode_(mode), payload_(synthetic_payload(seed)) {
     if (mode_ == PayloadMode::memory) return;
+    std::uint32_t power = kOne;
+    for (std::size_t words = 0; words <= payload_.size() / 4; ++words) {
+        powers_.push_back(power);
+        power = wire::crc32_shift(power, 4);
+    }
     states_.resize(payload_.size() + 1);
     std::uint32_t state = 0;
     for (std::size_t length = 0; length < states_.size(); ++length) {
@@ -24,7 +52,8 @@ const HeaderDeltas& FrameChecksum::prepare(std::size_t payload_length) {
 }
 
 std::uint32_t FrameChecksum::synthetic_icrc(std::span<const std::byte> headers, std::size_t payload_length) const {
-    return wire::icrc_from_parts(headers, states_[payload_length], payload_length + wire::pad_count(payload_length));
+    const std::uint32_t header_state = wire::icrc_header_state(headers);
+    return ~(multiply(powers_[(payload_length + 3) / 4], header_state) ^ states_[payload_length]);
 }
 
 std::uint32_t FrameChecksum::template_icrc(std::span<const std::byte> headers, std::size_t payload_length) const {

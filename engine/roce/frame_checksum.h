@@ -53,6 +53,7 @@ private:
 
     PayloadMode mode_;
     SyntheticPayload payload_;
+    std::vector<std::uint32_t> powers_;  // x^(32 i): multiplying moves a CRC over i words of zeros
     std::vector<std::uint32_t> states_;  // of payload prefixes with their pad, by length; empty in memory mode
     std::array<std::unique_ptr<HeaderDeltas>, wire::kMaxPathMtu / 256 + 1> deltas_;  // by payload length / 256
 };

@@ -85,6 +85,8 @@ Result<QueuePairIndex> HcaCore::create_queue_pair(const transport::QueuePairAttr
     pair.path_mtu = attributes.path_mtu;
     pair.path_mtu_shift = static_cast<std::uint32_t>(std::countr_zero(attributes.path_mtu));
     pair.timeout = attributes.timeout;
+    pair.send_depth = attributes.send_depth;
+    pair.receive_depth = attributes.receive_depth;
     pair.receives.reserve(attributes.receive_depth);
     pair.read_jobs.reserve(kMaxReads);
     pair.entries.resize(std::bit_ceil(attributes.send_depth));

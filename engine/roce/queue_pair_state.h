@@ -97,19 +97,23 @@ inline constexpr std::uint32_t kMaxReads = 16;
 
 /// The rest of a queue pair: what is needed once a turn or once a message, and what only errors need.
 struct QueuePair {
-    // once a turn
+    // once a turn: one cache line
     transport::HcaCounters* counters = nullptr;
     const HeaderDeltas* deltas = nullptr;        ///< payload of one path MTU
     const HeaderDeltas* empty_deltas = nullptr;  ///< no payload
     std::uint32_t path_mtu = 0;
     std::uint32_t path_mtu_shift = 0;
     Nanoseconds timeout{};
+    std::uint32_t send_depth = 0;
+    std::uint32_t receive_depth = 0;
+    std::uint32_t reads_in_flight = 0;
     bool in_ready_list = false;
     bool connected = false;
+    bool failed = false;
     bool read_gap_noted = false;  ///< went back for a lost READ response already
     std::uint8_t retries = 0;     ///< retransmissions without progress
     std::uint8_t rnr_retries = 0;
-    std::uint32_t reads_in_flight = 0;
+    // once a message
     Ring<transport::ReceiveRequest> receives;
     Ring<ReadJob> read_jobs;
     std::array<HeaderTemplate, kShapes> templates;
@@ -121,7 +125,6 @@ struct QueuePair {
     transport::QueuePairAddress peer;
     wire::FrameHeaders headers;  ///< of frames to the peer: addresses, ports, queue pair number
     std::vector<SendEntry> entries;
-    bool failed = false;
     transport::CompletionStatus failure = transport::CompletionStatus::success;
 };
 

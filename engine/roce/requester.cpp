@@ -43,7 +43,7 @@ bool Requester::post(const WorkRequest& request) {
     const QueuePairIndex index = request.queue_pair;
     QueuePair& pair = state_.pairs[index];
     RequesterState& r = state_.requesters[index];
-    if (r.tail - r.head == pair.attributes.send_depth || state_.completions.full()) return false;
+    if (r.tail - r.head == pair.send_depth || state_.completions.full()) return false;
     const std::uint64_t frames =
         request.length == 0 ? 1 : ((request.length - std::uint64_t{1}) >> pair.path_mtu_shift) + 1;
     if (r.posted - r.unacknowledged + frames > kMaxFramesAhead) return false;

@@ -10,7 +10,7 @@ using Message = ResponderState::Message;
 
 bool Responder::post_receive(const transport::ReceiveRequest& request) {
     QueuePair& pair = state_.pairs[request.queue_pair];
-    if (pair.receives.size() == pair.attributes.receive_depth || state_.completions.full()) return false;
+    if (pair.receives.size() == pair.receive_depth || state_.completions.full()) return false;
     state_.completions.reserve();
     if (pair.failed) {
         state_.completions.push({.id = request.id,
