@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/memory/compute_engine.h"
-#include "engine/memory/job_ring.h"
+#include "engine/memory/fixed_queue.h"
 
 namespace gradstorm::memory {
 
@@ -21,7 +21,7 @@ public:
 private:
     void work(const ComputeJob& job, std::uint64_t length);
 
-    JobRing<ComputeJob> jobs_;
+    FixedQueue<ComputeJob> jobs_;
     std::uint64_t done_ = 0;  ///< bytes of the job in front
     Mismatch mismatch_;       ///< of the job in front, so far
 };

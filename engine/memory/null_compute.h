@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/memory/compute_engine.h"
-#include "engine/memory/job_ring.h"
+#include "engine/memory/fixed_queue.h"
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ public:
     [[nodiscard]] bool busy() const override { return !ids_.empty(); }
 
 private:
-    JobRing<std::uint64_t> ids_;
+    FixedQueue<std::uint64_t> ids_;
 };
 
 }  // namespace gradstorm::memory

@@ -9,9 +9,9 @@ namespace gradstorm::memory {
 
 /// A first-in-first-out queue of fixed capacity: no allocation after its making.
 template <class T>
-class JobRing {
+class FixedQueue {
 public:
-    explicit JobRing(std::size_t capacity) : entries_(std::bit_ceil(capacity < 1 ? 1 : capacity)) {}
+    explicit FixedQueue(std::size_t capacity) : entries_(std::bit_ceil(capacity < 1 ? 1 : capacity)) {}
 
     [[nodiscard]] bool empty() const { return head_ == tail_; }
     [[nodiscard]] bool full() const { return tail_ - head_ == entries_.size(); }

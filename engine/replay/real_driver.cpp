@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/replay/real_driver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <pthread.h>
+#include <sched.h>
+#include <utility>
+
+namespace gradstorm::replay {
+
+namespace {
+
+constexpr Nanoseconds kParkDeadline{std::chrono::seconds{5}};
+constexpr Nanoseconds kLongestNap{std::chrono::microseconds{50}};
+
+void pause_briefly() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+void bind_to_core(std::uint32_t core) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // a core that went away: the kernel places us
+}
+
+}  // namespace
+
+std::uint32_t usable_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    return std::max(1U, static_cast<std::uint32_t>(CPU_COUNT(&set)));
+}
+
+IdlePolicy automatic_idle_policy(std::uint32_t workers, std::uint32_t cores) {
+    return workers <= cores ? IdlePolicy::spin : IdlePolicy::yield;
+}
+
+std::string_view to_string(IdlePolicy policy) {
+    switch (policy) {
+        case IdlePolicy::spin: return "spin";
+        case IdlePolicy::yield: return "yield";
+        case IdlePolicy::wait: return "wait";
+    }
+    return "unknown";
+}
+
+RealDriver::RealDriver(measure::TscClock timer, RealDriverOptions options)
+    : timer_(std::move(timer)), options_(std::move(options)) {}
+
+RealDriver::~RealDriver() {
+    command_all(Command::exit);
+    for (const auto& thread : threads_) {
+        if (thread->thread.joinable()) thread->thread.join();
+    }
+}
+
+Result<void> RealDriver::start(std::vector<Worker*> workers) {
+    const auto count = static_cast<std::uint32_t>(workers.size());
+    idle_ = options_.idle.value_or(automatic_idle_policy(count, usable_cores()));
+    if (idle_ == IdlePolicy::spin && count > usable_cores()) idle_ = IdlePolicy::yield;  // would starve each other
+    for (std::uint32_t i = 0; i < count; ++i) {
+        threads_.push_back(std::make_unique<Thread>());
+        Thread& thread = *threads_.back();
+        try {
+            thread.thread = std::thread([this, &thread, worker = workers[i], i] { serve(thread, *worker, i); });
+        } catch (const std::exception& error) {
+            threads_.pop_back();
+            return failure(ErrorCode::device, fmt::format("cannot start the thread of worker {}: {}", i, error.what()));
+        }
+    }
+    return {};
+}
+
+void RealDriver::serve(Thread& thread, Worker& worker, std::uint32_t index) {
+    pthread_setname_np(pthread_self(), fmt::format("worker {}", index).c_str());
+    if (index < options_.cores.size()) bind_to_core(options_.cores[index]);
+    if (options_.on_thread_start) options_.on_thread_start(index);
+    while (true) {
+        thread.command.wait(Command::park, std::memory_order_acquire);
+        if (thread.command.load(std::memory_order_acquire) == Command::exit) return;
+        while (thread.command.load(std::memory_order_acquire) == Command::step) {
+            const StepResult result = worker.step(timer_.now());
+            if (!result.worked) idle(result.deadline);
+        }
+        thread.parked.store(true, std::memory_order_release);
+    }
+}
+
+void RealDriver::idle(Instant deadline) const {
+    switch (idle_) {
+        case IdlePolicy::spin: pause_briefly(); break;
+        case IdlePolicy::yield: sched_yield(); break;
+        case IdlePolicy::wait: {
+            const Nanoseconds nap =
+                deadline == kNoDeadline ? kLongestNap : std::min(kLongestNap, deadline - timer_.now());
+            if (nap > Nanoseconds{0}) std::this_thread::sleep_for(nap);
+            break;
+        }
+    }
+}
+
+void RealDriver::command_all(Command command) {
+    for (const auto& thread : threads_) {
+        if (command == Command::step) thread->parked.store(false, std::memory_order_relaxed);
+        thread->command.store(command, std::memory_order_release);
+        thread->command.notify_one();
+    }
+}
+
+void RealDriver::sleep_until(Instant deadline) const {
+    const Nanoseconds left = deadline == kNoDeadline ? options_.monitor_interval : deadline - timer_.now();
+    const Nanoseconds nap = std::min(options_.monitor_interval, left);
+    if (nap > Nanoseconds{0}) std::this_thread::sleep_for(nap);
+}
+
+Result<void> RealDriver::run(const Monitor& monitor) {
+    command_all(Command::step);
+    while (true) {
+        const MonitorResult seen = monitor(timer_.now());
+        if (seen.done) break;
+        sleep_until(seen.deadline);
+    }
+    command_all(Command::park);
+    const Instant give_up = timer_.now() + kParkDeadline;
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+        while (!threads_[i]->parked.load(std::memory_order_acquire)) {
+            if (timer_.now() > give_up) {
+                return failure(ErrorCode::timeout,
+                               fmt::format("worker {} did not come back within 5 s: its device or driver hangs", i));
+            }
+            std::this_thread::sleep_for(std::chrono::microseconds{20});
+        }
+    }
+    return {};
+}
+
+void RealDriver::wait(const Monitor& monitor) {
+    while (true) {
+        const MonitorResult seen = monitor(timer_.now());
+        if (seen.done) return;
+        sleep_until(seen.deadline);
+    }
+}
+
+}  // namespace gradstorm::replay

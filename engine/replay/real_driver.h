@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/measure/clock.h"
+#include "engine/replay/driver.h"
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace gradstorm::replay {
+
+/// What a worker thread does after a step without work.
+enum class IdlePolicy : std::uint8_t {
+    spin,   ///< steps on: only where every worker has a core to itself
+    yield,  ///< gives the core to whoever wants it
+    wait,   ///< sleeps for a short time: for shared machines; costs latency
+};
+
+/// Cores that this process may run on (its affinity mask), at least 1.
+[[nodiscard]] std::uint32_t usable_cores();
+/// spin while every worker has a core of its own and one is left for the control thread or all are ours, else yield.
+[[nodiscard]] IdlePolicy automatic_idle_policy(std::uint32_t workers, std::uint32_t cores);
+[[nodiscard]] std::string_view to_string(IdlePolicy policy);
+
+struct RealDriverOptions {
+    /// Cores of the workers, in order; worker i is bound to cores[i]. Empty: the kernel places the threads.
+    std::vector<std::uint32_t> cores{};
+    std::optional<IdlePolicy> idle{};  ///< empty: automatic
+    Nanoseconds monitor_interval{std::chrono::milliseconds{1}};
+    /// Called first in each worker's thread, e.g. to register it with DPDK.
+    std::function<void(std::uint32_t worker)> on_thread_start{};
+};
+
+/// One thread a worker, time from the processor's cycle counter. The control thread, the one that calls run(), sleeps
+/// between two looks at the run.
+class RealDriver final : public Driver {
+public:
+    RealDriver(measure::TscClock timer, RealDriverOptions options);
+    ~RealDriver() override;
+
+    [[nodiscard]] Instant now() const override { return timer_.now(); }
+    [[nodiscard]] Result<void> start(std::vector<Worker*> workers) override;
+    /// Fails (timeout) when a worker has not parked within 5 s: its thread hangs in a step.
+    [[nodiscard]] Result<void> run(const Monitor& monitor) override;
+    void wait(const Monitor& monitor) override;
+
+    [[nodiscard]] std::string clock_description() const override { return timer_.description(); }
+    [[nodiscard]] double clock_residual_ppm() const override { return timer_.residual_ppm(); }
+    [[nodiscard]] IdlePolicy idle_policy() const { return idle_; }
+
+private:
+    enum class Command : std::uint32_t { park, step, exit };
+
+    /// Of one thread. Each on its own cache lines: read in every step.
+    struct alignas(128) Thread {
+        std::atomic<Command> command{Command::park};
+        std::atomic<bool> parked{true};
+        std::thread thread;
+    };
+
+    void serve(Thread& thread, Worker& worker, std::uint32_t core_index);
+    void idle(Instant deadline) const;
+    void command_all(Command command);
+    void sleep_until(Instant deadline) const;
+
+    measure::TscClock timer_;
+    RealDriverOptions options_;
+    IdlePolicy idle_ = IdlePolicy::yield;
+    std::vector<std::unique_ptr<Thread>> threads_;
+};
+
+}  // namespace gradstorm::replay
