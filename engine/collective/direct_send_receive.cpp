@@ -20,26 +20,25 @@ struct Walk {
 };
 
 struct SendRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(0, at.piece);
-        op = {.kind = OpKind::send,
-              .from = Place::source,
-              .to = Place::result,
-              .peer = peer,
-              .from_offset = range.offset,
-              .to_offset = range.offset,
-              .length = range.length};
+    [[nodiscard]] Step enter(std::uint32_t) const {
+        const std::uint64_t offset = pieces.whole(0).offset;
+        return {.kind = OpKind::send,
+                .from = Place::source,
+                .to = Place::result,
+                .peer = peer,
+                .from_offset = offset,
+                .to_offset = offset,
+                .lengths = pieces.lengths(0)};
     }
 };
 
 struct ReceiveRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(0, at.piece);
-        op = {.kind = OpKind::receive,
-              .to = Place::result,
-              .peer = peer,
-              .to_offset = range.offset,
-              .length = range.length};
+    [[nodiscard]] Step enter(std::uint32_t) const {
+        return {.kind = OpKind::receive,
+                .to = Place::result,
+                .peer = peer,
+                .to_offset = pieces.whole(0).offset,
+                .lengths = pieces.lengths(0)};
     }
 };
 

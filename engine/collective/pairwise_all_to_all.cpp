@@ -22,51 +22,45 @@ struct Walk {
 };
 
 struct SendRule : Walk {
-    std::uint64_t peer_block = 0;  ///< bytes of the peer's block: the stride of its result
-    Balanced blocks;               ///< of S, in elements
+    Balanced blocks;  ///< of S, in elements
     std::uint64_t element = 1;
 
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(peer, at.piece);
-        op = {.kind = OpKind::send,
-              .from = Place::source,
-              .to = Place::result,
-              .peer = peer,
-              .step = at.step,
-              .from_offset = range.offset,
-              .to_offset = ring.rank * peer_block + pieces.piece_in_block(peer, at.piece).offset,
-              .length = range.length};
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        const std::uint64_t peer_block = blocks.length(peer) * element;  // the stride of the peer's result
+        return {.kind = OpKind::send,
+                .from = Place::source,
+                .to = Place::result,
+                .peer = peer,
+                .number = step,
+                .from_offset = pieces.whole(peer).offset,
+                .to_offset = ring.rank * peer_block + pieces.whole_in_block(peer).offset,
+                .lengths = pieces.lengths(peer)};
     }
-    void advance() {
-        peer = peer + 1 == ring.ranks ? 0 : peer + 1;
-        peer_block = blocks.length(peer) * element;
-    }
+    void advance() { peer = peer + 1 == ring.ranks ? 0 : peer + 1; }
 };
 
 struct ReceiveRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece_in_block(ring.rank, at.piece);
-        op = {.kind = OpKind::receive,
-              .to = Place::result,
-              .peer = peer,
-              .step = at.step,
-              .to_offset = peer * own_block + range.offset,
-              .length = range.length};
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        return {.kind = OpKind::receive,
+                .to = Place::result,
+                .peer = peer,
+                .number = step,
+                .to_offset = peer * own_block + pieces.whole_in_block(ring.rank).offset,
+                .lengths = pieces.lengths(ring.rank)};
     }
     void advance() { peer = (peer == 0 ? ring.ranks : peer) - 1; }
 };
 
 struct LocalRule : Walk {
-    void make(Op& op, const Position& at) const {
+    [[nodiscard]] Step enter(std::uint32_t) const {
         const Range from = pieces.whole(ring.rank);
-        op = {.kind = OpKind::copy,
-              .from = Place::source,
-              .to = Place::result,
-              .peer = ring.rank,
-              .step = at.step,
-              .from_offset = from.offset,
-              .to_offset = ring.rank * own_block + pieces.whole_in_block(ring.rank).offset,
-              .length = from.length};
+        return {.kind = OpKind::copy,
+                .from = Place::source,
+                .to = Place::result,
+                .peer = ring.rank,
+                .from_offset = from.offset,
+                .to_offset = ring.rank * own_block + pieces.whole_in_block(ring.rank).offset,
+                .lengths = PieceLengths::single(from.length)};
     }
     void advance() {}
 };
@@ -87,7 +81,7 @@ public:
         const std::uint32_t steps = call_.ranks - 1;
         if (role == Role::send) {
             const Walk walk{pieces, ring, own_block, ring.next()};
-            const SendRule rule{walk, blocks.length(ring.next()) * element, blocks, element};
+            const SendRule rule{walk, blocks, element};
             return step_cursor(rule, steps, pieces.count());
         }
         const Walk walk{pieces, ring, own_block, ring.previous()};

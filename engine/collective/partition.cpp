@@ -72,12 +72,12 @@ void Pieces::tally_all_but(std::uint64_t block, MessageTally& tally) const {
 }
 
 Range Pieces::whole(std::uint64_t block) const {
-    const Cut& cut = cuts_[block < blocks_.extra ? 0 : 1];
+    const Cut& cut = cut_of(block);
     return {(start_ + blocks_.offset(block) + cut.start) * element_, cut.length * element_};
 }
 
 Range Pieces::whole_in_block(std::uint64_t block) const {
-    const Cut& cut = cuts_[block < blocks_.extra ? 0 : 1];
+    const Cut& cut = cut_of(block);
     return {cut.start * element_, cut.length * element_};
 }
 

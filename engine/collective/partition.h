@@ -40,6 +40,18 @@ struct Range {
 /// holds for `rank`, whose result is n blocks of this length, in the order of the senders.
 [[nodiscard]] Range rank_block(const Call& call, std::uint32_t rank);
 
+/// Lengths in bytes of the pieces of a block: the first `longer` of them hold one element more.
+struct PieceLengths {
+    std::uint64_t shorter = 0;
+    std::uint64_t longer = 0;
+    std::uint64_t element = 1;  ///< bytes
+
+    [[nodiscard]] static constexpr PieceLengths single(std::uint64_t length) { return {length, 0, 0}; }
+    [[nodiscard]] constexpr std::uint64_t of(std::uint64_t piece) const {
+        return shorter + (piece < longer ? element : 0);
+    }
+};
+
 /// Counts messages by length.
 class MessageTally {
 public:
@@ -69,18 +81,12 @@ public:
     [[nodiscard]] std::uint64_t count() const { return count_; }
     /// The first so many blocks are the longer ones.
     [[nodiscard]] std::uint32_t long_blocks() const { return static_cast<std::uint32_t>(blocks_.extra); }
-    /// Where a piece is in the buffer of S bytes.
-    [[nodiscard]] Range piece(std::uint64_t block, std::uint64_t index) const {
-        const Cut& cut = cuts_[block < blocks_.extra ? 0 : 1];
-        return {(start_ + blocks_.offset(block) + cut.start + cut.pieces.offset(index)) * element_,
-                cut.pieces.length(index) * element_};
+    /// The lengths of a block's pieces.
+    [[nodiscard]] PieceLengths lengths(std::uint64_t block) const {
+        const Balanced& pieces = cut_of(block).pieces;
+        return {pieces.base * element_, pieces.extra, element_};
     }
-    /// Where a piece is within its block.
-    [[nodiscard]] Range piece_in_block(std::uint64_t block, std::uint64_t index) const {
-        const Cut& cut = cuts_[block < blocks_.extra ? 0 : 1];
-        return {(cut.start + cut.pieces.offset(index)) * element_, cut.pieces.length(index) * element_};
-    }
-    /// All pieces of a block together, in the buffer of S bytes and within the block.
+    /// All pieces of a block together, which follow each other: in the buffer of S bytes and within the block.
     [[nodiscard]] Range whole(std::uint64_t block) const;
     [[nodiscard]] Range whole_in_block(std::uint64_t block) const;
     /// Bytes of all blocks together: the channel's share of the buffer.
@@ -101,6 +107,7 @@ private:
         std::uint64_t length = 0;  ///< of the channel's share
         Balanced pieces;
     };
+    [[nodiscard]] const Cut& cut_of(std::uint64_t block) const { return cuts_[block < blocks_.extra ? 0 : 1]; }
     void cut_pieces(const Call& call);
     void tally(const Cut& cut, std::uint64_t blocks, MessageTally& tally) const;
 

@@ -48,9 +48,9 @@ private:
     std::set<std::uint32_t> starts_;
 };
 
-/// Op number `index` of a ring stream works on what op `index - pieces` of `stream` left, one step before.
-[[nodiscard]] constexpr Dependency one_step_before(std::uint32_t stream, std::uint64_t index, std::uint64_t pieces) {
-    return {stream, index - pieces + 1};
+/// The first piece of step `step` needs what the first op of the step before left in `stream`.
+[[nodiscard]] constexpr Dependency one_step_before(std::uint32_t stream, std::uint32_t step, std::uint64_t pieces) {
+    return {stream, (step - 1) * pieces + 1};
 }
 
 }  // namespace gradstorm::collective

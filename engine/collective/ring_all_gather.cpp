@@ -23,45 +23,43 @@ struct Walk {
 };
 
 struct SendRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(block.block, at.piece);
-        const bool own = at.step == 0;
-        op = {.kind = OpKind::send,
-              .from = own ? Place::source : Place::result,
-              .to = Place::result,
-              .peer = ring.next(),
-              .step = at.step,
-              .from_offset = own ? pieces.piece_in_block(block.block, at.piece).offset : range.offset,
-              .to_offset = range.offset,
-              .length = range.length};
-        if (own) return;
-        op.after[0] = one_step_before(stream_index(channel, Role::receive), at.index, pieces.count());
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        const bool own = step == 0;
+        const std::uint64_t offset = pieces.whole(block.block).offset;
+        Step now{.kind = OpKind::send,
+                 .from = own ? Place::source : Place::result,
+                 .to = Place::result,
+                 .peer = ring.next(),
+                 .number = step,
+                 .from_offset = own ? pieces.whole_in_block(block.block).offset : offset,
+                 .to_offset = offset,
+                 .lengths = pieces.lengths(block.block)};
+        if (!own) now.after = one_step_before(stream_index(channel, Role::receive), step, pieces.count());
+        return now;
     }
 };
 
 struct ReceiveRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(block.block, at.piece);
-        op = {.kind = OpKind::receive,
-              .to = Place::result,
-              .peer = ring.previous(),
-              .step = at.step,
-              .to_offset = range.offset,
-              .length = range.length};
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        return {.kind = OpKind::receive,
+                .to = Place::result,
+                .peer = ring.previous(),
+                .number = step,
+                .to_offset = pieces.whole(block.block).offset,
+                .lengths = pieces.lengths(block.block)};
     }
 };
 
 struct LocalRule : Walk {
-    void make(Op& op, const Position& at) const {
+    [[nodiscard]] Step enter(std::uint32_t) const {
         const Range to = pieces.whole(ring.rank);
-        op = {.kind = OpKind::copy,
-              .from = Place::source,
-              .to = Place::result,
-              .peer = ring.rank,
-              .step = at.step,
-              .from_offset = pieces.whole_in_block(ring.rank).offset,
-              .to_offset = to.offset,
-              .length = to.length};
+        return {.kind = OpKind::copy,
+                .from = Place::source,
+                .to = Place::result,
+                .peer = ring.rank,
+                .from_offset = pieces.whole_in_block(ring.rank).offset,
+                .to_offset = to.offset,
+                .lengths = PieceLengths::single(to.length)};
     }
 };
 

@@ -23,57 +23,57 @@ struct Walk {
     std::uint32_t channel = 0;
     BackwardBlock block;
 
-    [[nodiscard]] bool reducing(const Position& at) const { return at.step < ring.ranks - 1; }
+    [[nodiscard]] bool reducing(std::uint32_t step) const { return step < ring.ranks - 1; }
     void advance() { block.advance(); }
 };
 
 struct SendRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(block.block, at.piece);
-        op = {.kind = OpKind::send,
-              .from = at.step == 0 ? Place::source : Place::result,
-              .to = reducing(at) ? Place::slot : Place::result,
-              .peer = ring.next(),
-              .step = at.step,
-              .from_offset = range.offset,
-              .to_offset = reducing(at) ? 0 : range.offset,
-              .length = range.length};
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        const std::uint64_t offset = pieces.whole(block.block).offset;
+        Step now{.kind = OpKind::send,
+                 .from = step == 0 ? Place::source : Place::result,
+                 .to = reducing(step) ? Place::slot : Place::result,
+                 .peer = ring.next(),
+                 .number = step,
+                 .from_offset = offset,
+                 .to_offset = reducing(step) ? 0 : offset,
+                 .lengths = pieces.lengths(block.block)};
         // Until step n-1 the block is what the local stream summed up one step before, afterwards what was received.
-        if (at.step == 0) return;
-        const Role maker = at.step < ring.ranks ? Role::local : Role::receive;
-        op.after[0] = one_step_before(stream_index(channel, maker), at.index, pieces.count());
+        const Role maker = step < ring.ranks ? Role::local : Role::receive;
+        if (step > 0) now.after = one_step_before(stream_index(channel, maker), step, pieces.count());
+        return now;
     }
 };
 
 struct ReceiveRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(block.block, at.piece);
-        op = {.kind = OpKind::receive,
-              .to = reducing(at) ? Place::slot : Place::result,
-              .peer = ring.previous(),
-              .step = at.step,
-              .to_offset = reducing(at) ? 0 : range.offset,
-              .length = range.length};
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        Step now{.kind = OpKind::receive,
+                 .to = reducing(step) ? Place::slot : Place::result,
+                 .peer = ring.previous(),
+                 .number = step,
+                 .to_offset = reducing(step) ? 0 : pieces.whole(block.block).offset,
+                 .lengths = pieces.lengths(block.block)};
         // In copy step j the message lands on the partial sum that this rank sent in step j: that send must be through.
         // Copy step 0 brings block r, of which only the source was sent.
-        if (at.step < ring.ranks) return;
-        const std::uint64_t reduce_ops = (ring.ranks - 1) * pieces.count();
-        op.after[0] = {stream_index(channel, Role::send), at.index - reduce_ops + 1};
+        if (step < ring.ranks) return now;
+        const std::uint64_t copy_step = step - (ring.ranks - 1);
+        now.after = {stream_index(channel, Role::send), copy_step * pieces.count() + 1};
+        return now;
     }
 };
 
 struct LocalRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(block.block, at.piece);
-        op = {.kind = OpKind::reduce,
-              .from = Place::source,
-              .to = Place::result,
-              .peer = ring.previous(),
-              .step = at.step,
-              .from_offset = range.offset,
-              .to_offset = range.offset,
-              .length = range.length};
-        op.after[0] = {stream_index(channel, Role::receive), at.index + 1};
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        const std::uint64_t offset = pieces.whole(block.block).offset;
+        return {.kind = OpKind::reduce,
+                .from = Place::source,
+                .to = Place::result,
+                .peer = ring.previous(),
+                .number = step,
+                .from_offset = offset,
+                .to_offset = offset,
+                .lengths = pieces.lengths(block.block),
+                .after = {stream_index(channel, Role::receive), step * pieces.count() + 1}};
     }
 };
 

@@ -13,9 +13,10 @@ namespace {
 struct SendRule {
     std::uint32_t peer = 0;
 
-    void make(Op& op, const Position& at) const {
-        op = {.kind = OpKind::send, .peer = peer, .step = at.step};
-        if (at.step > 0) op.after[0] = {stream_index(0, Role::receive), at.step};
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        Step now{.kind = OpKind::send, .peer = peer, .number = step};
+        if (step > 0) now.after = one_step_before(stream_index(0, Role::receive), step, 1);
+        return now;
     }
     void advance() {}
 };
@@ -23,7 +24,9 @@ struct SendRule {
 struct ReceiveRule {
     std::uint32_t peer = 0;
 
-    void make(Op& op, const Position& at) const { op = {.kind = OpKind::receive, .peer = peer, .step = at.step}; }
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        return {.kind = OpKind::receive, .peer = peer, .number = step};
+    }
     void advance() {}
 };
 

@@ -22,42 +22,42 @@ struct Walk {
 };
 
 struct SendRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(0, at.piece);
-        op = {.kind = OpKind::send,
-              .from = distance == 0 ? Place::source : Place::result,
-              .to = Place::result,
-              .peer = ring.next(),
-              .step = distance,
-              .from_offset = range.offset,
-              .to_offset = range.offset,
-              .length = range.length};
-        if (distance > 0) op.after[0] = {stream_index(channel, Role::receive), at.index + 1};
+    [[nodiscard]] Step enter(std::uint32_t) const {
+        const std::uint64_t offset = pieces.whole(0).offset;
+        Step now{.kind = OpKind::send,
+                 .from = distance == 0 ? Place::source : Place::result,
+                 .to = Place::result,
+                 .peer = ring.next(),
+                 .number = distance,
+                 .from_offset = offset,
+                 .to_offset = offset,
+                 .lengths = pieces.lengths(0)};
+        if (distance > 0) now.after = {stream_index(channel, Role::receive), 1};
+        return now;
     }
 };
 
 struct ReceiveRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(0, at.piece);
-        op = {.kind = OpKind::receive,
-              .to = Place::result,
-              .peer = ring.previous(),
-              .step = distance - 1,
-              .to_offset = range.offset,
-              .length = range.length};
+    [[nodiscard]] Step enter(std::uint32_t) const {
+        return {.kind = OpKind::receive,
+                .to = Place::result,
+                .peer = ring.previous(),
+                .number = distance - 1,
+                .to_offset = pieces.whole(0).offset,
+                .lengths = pieces.lengths(0)};
     }
 };
 
 struct LocalRule : Walk {
-    void make(Op& op, const Position&) const {
+    [[nodiscard]] Step enter(std::uint32_t) const {
         const Range range = pieces.whole(0);
-        op = {.kind = OpKind::copy,
-              .from = Place::source,
-              .to = Place::result,
-              .peer = ring.rank,
-              .from_offset = range.offset,
-              .to_offset = range.offset,
-              .length = range.length};
+        return {.kind = OpKind::copy,
+                .from = Place::source,
+                .to = Place::result,
+                .peer = ring.rank,
+                .from_offset = range.offset,
+                .to_offset = range.offset,
+                .lengths = PieceLengths::single(range.length)};
     }
 };
 

@@ -25,43 +25,42 @@ struct Walk {
 };
 
 struct SendRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(block.block, at.piece);
-        op = {.kind = OpKind::send,
-              .from = at.step == 0 ? Place::source : Place::work,
-              .to = Place::slot,
-              .peer = ring.next(),
-              .step = at.step,
-              .from_offset = range.offset,
-              .length = range.length};
-        if (at.step == 0) return;
-        op.after[0] = one_step_before(stream_index(channel, Role::local), at.index, pieces.count());
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        Step now{.kind = OpKind::send,
+                 .from = step == 0 ? Place::source : Place::work,
+                 .to = Place::slot,
+                 .peer = ring.next(),
+                 .number = step,
+                 .from_offset = pieces.whole(block.block).offset,
+                 .lengths = pieces.lengths(block.block)};
+        if (step > 0) now.after = one_step_before(stream_index(channel, Role::local), step, pieces.count());
+        return now;
     }
 };
 
 struct ReceiveRule : Walk {
-    void make(Op& op, const Position& at) const {
-        op = {.kind = OpKind::receive,
-              .to = Place::slot,
-              .peer = ring.previous(),
-              .step = at.step,
-              .length = pieces.piece(block.block, at.piece).length};
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        return {.kind = OpKind::receive,
+                .to = Place::slot,
+                .peer = ring.previous(),
+                .number = step,
+                .lengths = pieces.lengths(block.block)};
     }
 };
 
 struct LocalRule : Walk {
-    void make(Op& op, const Position& at) const {
-        const Range range = pieces.piece(block.block, at.piece);
-        const bool last = at.step + 2 == ring.ranks;
-        op = {.kind = OpKind::reduce,
-              .from = Place::source,
-              .to = last ? Place::result : Place::work,
-              .peer = ring.previous(),
-              .step = at.step,
-              .from_offset = range.offset,
-              .to_offset = last ? pieces.piece_in_block(block.block, at.piece).offset : range.offset,
-              .length = range.length};
-        op.after[0] = {stream_index(channel, Role::receive), at.index + 1};
+    [[nodiscard]] Step enter(std::uint32_t step) const {
+        const std::uint64_t offset = pieces.whole(block.block).offset;
+        const bool last = step + 2 == ring.ranks;
+        return {.kind = OpKind::reduce,
+                .from = Place::source,
+                .to = last ? Place::result : Place::work,
+                .peer = ring.previous(),
+                .number = step,
+                .from_offset = offset,
+                .to_offset = last ? pieces.whole_in_block(block.block).offset : offset,
+                .lengths = pieces.lengths(block.block),
+                .after = {stream_index(channel, Role::receive), step * pieces.count() + 1}};
     }
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 class EmptyCursor final : public Cursor {
 public:
-    bool next(Op&) override { return false; }
+    std::size_t next(std::span<Op>) override { return 0; }
     void restart() override {}
     [[nodiscard]] std::unique_ptr<Cursor> clone() const override { return std::make_unique<EmptyCursor>(); }
 };

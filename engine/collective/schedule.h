@@ -6,8 +6,10 @@
 #include "engine/measure/data_type.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,8 +65,10 @@ struct Op {
 class Cursor {
 public:
     virtual ~Cursor() = default;
+    /// Writes the next ops to `out` and returns how many; fewer than there is room for only at the end of the stream.
+    virtual std::size_t next(std::span<Op> out) = 0;
     /// Writes the next op and returns true, or returns false at the end of the stream.
-    virtual bool next(Op& op) = 0;
+    bool next(Op& op) { return next(std::span<Op>(&op, 1)) == 1; }
     /// Goes back to the first op: the same call again, without making a new cursor.
     virtual void restart() = 0;
     [[nodiscard]] virtual std::unique_ptr<Cursor> clone() const = 0;

@@ -129,10 +129,10 @@ private:
     public:
         MutatedCursor(std::unique_ptr<Cursor> base, Mutation mutation)
             : base_(std::move(base)), mutation_(std::move(mutation)) {}
-        bool next(Op& op) override {
-            const bool more = base_->next(op);
-            if (more) mutation_(op);
-            return more;
+        std::size_t next(std::span<Op> out) override {
+            const std::size_t made = base_->next(out);
+            for (Op& op : out.first(made)) mutation_(op);
+            return made;
         }
         void restart() override { base_->restart(); }
         [[nodiscard]] std::unique_ptr<Cursor> clone() const override {
