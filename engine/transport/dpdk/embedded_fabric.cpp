@@ -102,7 +102,7 @@ void EmbeddedFabric::attach(const wire::MacAddress& mac, std::size_t worker) {
 
 std::size_t EmbeddedFabric::free_buffers(std::size_t worker) const {
     const FabricPort& port = *ports_[worker];
-    std::size_t count = port.stash_.size();
+    std::size_t count = port.stash_.size() + port.claimed_count_;
     for (const FabricPort::Peer& peer : port.peers_) count += rte_ring_count(peer.buffers_from);
     return count;
 }

@@ -15,7 +15,10 @@ namespace {
 using wire::Frame;
 
 constexpr std::size_t kEthernetHeader = 14;
+constexpr std::size_t kShortestHeader = 54;  // Ethernet, IPv4, UDP, BTH
 constexpr std::size_t kReturnBurst = 64;
+
+std::ptrdiff_t distance(std::size_t n) { return static_cast<std::ptrdiff_t>(n); }
 
 unsigned size32(std::size_t n) { return static_cast<unsigned>(n); }
 
@@ -44,18 +47,39 @@ std::size_t run_length(std::span<const Frame> frames) {
 }  // namespace
 
 std::size_t FabricPort::allocate(std::span<Frame> out) {
-    if (stash_.size() < out.size()) collect_returned();
-    const std::size_t count = std::min(out.size(), stash_.size());
-    std::byte* const* top = stash_.data() + stash_.size();
+    std::size_t count = 0;
+    while (count < out.size()) {
+        if (claimed_count_ == 0) {
+            claim_ahead();
+            if (claimed_count_ == 0) break;
+        }
+        const std::size_t some = std::min(out.size() - count, claimed_count_);
+        for (std::size_t i = 0; i < some; ++i) {
+            out[count + i] = {claimed_[i], wire::kPayloadAnchor, 0, worker_};
+        }
+        std::copy(claimed_.begin() + distance(some), claimed_.begin() + distance(claimed_count_), claimed_.begin());
+        claimed_count_ -= some;
+        count += some;
+    }
+    claim_ahead();
+    return count;
+}
+
+/// Tops the claimed buffers up. First claimed, first used: by then the lines are there.
+void FabricPort::claim_ahead() {
+    const std::size_t wanted = claimed_.size() - claimed_count_;
+    if (wanted < kAhead) return;
+    if (stash_.size() < wanted) collect_returned();
+    const std::size_t count = std::min(wanted, stash_.size());
     for (std::size_t i = 0; i < count; ++i) {
-        std::byte* buffer = *--top;
-        out[i] = {buffer, wire::kPayloadAnchor, 0, worker_};
-        // The line of every header shape's last 54 bytes, and that of the ICRC behind a full payload.
-        rte_prefetch0_write(buffer + wire::kPayloadAnchor - 54);
-        rte_prefetch0_write(buffer + wire::kPayloadAnchor + wire::kMaxPathMtu);
+        std::byte* buffer = stash_[stash_.size() - 1 - i];
+        claimed_[claimed_count_ + i] = buffer;
+        rte_prefetch0_write(buffer + wire::kPayloadAnchor - 64);                 // extended headers
+        rte_prefetch0_write(buffer + wire::kPayloadAnchor - 1);                  // the 54 bytes in front of the payload
+        rte_prefetch0_write(buffer + wire::kPayloadAnchor + wire::kMaxPathMtu);  // the ICRC of a full frame
     }
     stash_.resize(stash_.size() - count);
-    return count;
+    claimed_count_ += count;
 }
 
 void FabricPort::collect_returned() {
@@ -97,6 +121,20 @@ std::size_t FabricPort::send(std::span<const Frame> frames) {
 }
 
 std::size_t FabricPort::receive(std::span<Frame> out) {
+    std::size_t count = std::min(out.size(), fetched_end_ - next_fetched_);
+    std::copy_n(fetched_.begin() + distance(next_fetched_), count, out.begin());
+    next_fetched_ += count;
+    if (count < out.size()) count += dequeue(out.subspan(count));
+    if (count == out.size() && next_fetched_ == fetched_end_) {
+        next_fetched_ = 0;
+        fetched_end_ = dequeue(fetched_);
+    }
+    counters_.received += count;
+    counters_.most_received_at_once = std::max<std::uint64_t>(counters_.most_received_at_once, count);
+    return count;
+}
+
+std::size_t FabricPort::dequeue(std::span<Frame> out) {
     std::size_t count = 0;
     for (std::size_t asked = 0; asked < peers_.size() && count < out.size(); ++asked) {
         rte_ring* ring = peers_[next_from_].from;
@@ -106,10 +144,9 @@ std::size_t FabricPort::receive(std::span<Frame> out) {
     }
     for (const Frame& frame : out.first(count)) {
         rte_prefetch0(frame.data());
-        rte_prefetch0(frame.buffer + frame.offset + frame.length - wire::kIcrcSize);
+        rte_prefetch0(frame.data() + kShortestHeader - 1);
+        rte_prefetch0(frame.data() + frame.length - wire::kIcrcSize);
     }
-    counters_.received += count;
-    counters_.most_received_at_once = std::max<std::uint64_t>(counters_.most_received_at_once, count);
     return count;
 }
 
@@ -131,7 +168,7 @@ void FabricPort::give_back(std::uint32_t owner, std::span<const Frame> frames) {
         buffers[count++] = frame.buffer;
     }
     if (owner == worker_) {
-        stash_.insert(stash_.end(), buffers.begin(), buffers.begin() + static_cast<std::ptrdiff_t>(count));
+        stash_.insert(stash_.end(), buffers.begin(), buffers.begin() + distance(count));
     } else {
         // Never full: the ring has room for every buffer of its owner.
         rte_ring_sp_enqueue_burst_elem(peers_[owner].buffers_to, buffers.data(), sizeof(std::byte*), size32(count),

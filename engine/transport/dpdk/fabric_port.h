@@ -7,6 +7,7 @@
 #include "engine/wire/frame.h"
 #include "engine/wire/frame_port.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,9 +31,13 @@ struct FabricPortCounters {
 /// single-producer single-consumer ring to the worker that has that address; its bytes stay where they are. Buffers
 /// come from a last-in-first-out stash of the worker's own pool and return through a second ring for each pair.
 ///
-/// One worker's thread alone, after EmbeddedFabric has made it. Metadata of packet buffers is never touched; receive()
-/// and allocate() prefetch the lines of header and ICRC that the caller is about to use.
-class FabricPort {
+/// What a frame costs is its cache lines' way from one core to the other and back: that of the header (two with an
+/// extended header) and that of the ICRC. So both directions run one burst ahead of the caller: free buffers are
+/// claimed for writing, and frames in the rings fetched for reading, while he still works on the burst before. Metadata
+/// of packet buffers is never touched.
+///
+/// One worker's thread alone, after EmbeddedFabric has made it. Aligned so that no two workers write to one line.
+class alignas(128) FabricPort {
 public:
     FabricPort(const FabricPort&) = delete;
     FabricPort& operator=(const FabricPort&) = delete;
@@ -61,7 +66,11 @@ private:
     FabricPort(std::uint32_t worker, const fabric::ForwardingTable& table, const fabric::ConstantPayload& payload)
         : worker_(worker), table_(&table), payload_(&payload) {}
 
+    static constexpr std::size_t kAhead = 32;  // frames, either way
+
+    void claim_ahead();
     void collect_returned();
+    std::size_t dequeue(std::span<wire::Frame> out);
     void give_back(std::uint32_t owner, std::span<const wire::Frame> frames);
     std::size_t least_room() const;
 
@@ -70,6 +79,12 @@ private:
     const fabric::ConstantPayload* payload_;
     std::vector<Peer> peers_;        // by worker
     std::vector<std::byte*> stash_;  // free buffers of our own, the most recently used last
+    std::array<std::byte*, 2 * kAhead>
+        claimed_{};  // free buffers on their way into our cache, the first claimed_count_
+    std::size_t claimed_count_ = 0;
+    std::array<wire::Frame, kAhead> fetched_{};  // arrived frames on their way into our cache: next_fetched_ and behind
+    std::size_t next_fetched_ = 0;
+    std::size_t fetched_end_ = 0;
     std::size_t next_from_ = 0;      // whom receive() asks first
     std::size_t next_returned_ = 0;  // whom collect_returned() asks first
     std::size_t room_at_least_ = 0;  // what room() knew last, less what was sent since: rings only empty besides

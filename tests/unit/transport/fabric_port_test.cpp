@@ -127,13 +127,14 @@ TEST(FabricPort, AFullRingIsBackPressureAndTakesAPrefix) {
     std::array<Frame, 5> some;
     ASSERT_EQ(fabric->port(1).receive(some), 5u);
     fabric->port(1).free(some);
-    EXPECT_EQ(port.room(), 5u);
-    EXPECT_EQ(port.send(std::span{frames}.subspan(15)), 5u);
-    port.free(std::span{frames}.subspan(20));
+    const std::size_t room = port.room();
+    EXPECT_GE(room, 5u);  // the receiver fetches ahead
+    EXPECT_EQ(port.send(std::span{frames}.subspan(15)), room);
+    port.free(std::span{frames}.subspan(15 + room));
     std::array<Frame, 40> rest;
-    ASSERT_EQ(fabric->port(1).receive(rest), 15u);
-    for (std::size_t i = 0; i < 15; ++i) EXPECT_EQ(number_of(rest[i]), 5 + i);
-    fabric->port(1).free(std::span{rest}.first(15));
+    ASSERT_EQ(fabric->port(1).receive(rest), 10 + room);
+    for (std::size_t i = 0; i < 10 + room; ++i) EXPECT_EQ(number_of(rest[i]), 5 + i);
+    fabric->port(1).free(std::span{rest}.first(10 + room));
     EXPECT_EQ(fabric->free_buffers(0), 64u);
     EXPECT_EQ(fabric->free_buffers(1), 64u);
 }
