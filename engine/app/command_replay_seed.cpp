@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/app/commands.h"
+#include "engine/app/result_text.h"
+#include "engine/app/terminal.h"
+#include "engine/app/virtual_run.h"
+
+#include <fmt/format.h>
+
+namespace gradstorm::app {
+
+namespace {
+
+constexpr int kBadInput = 4;
+
+}  // namespace
+
+int execute(const ReplaySeedCommand& command) {
+    SubjectOptions options = command.subject;
+    options.set.push_back(fmt::format("run.seed={}", command.seed));
+    const auto subject = load_subject(options);
+    if (!subject) {
+        fmt::print(stderr, "{}\n", subject.error());
+        return kBadInput;
+    }
+    RecorderOptions record;
+    if (command.journal) record.journal = *command.journal;
+    const auto run = run_in_virtual_time(*subject, record);
+    if (!run) return fail(run.error());
+    const int exit_code = measure::exit_code(run->result.outcome);
+    if (run->result.outcome != measure::Outcome::pass) {
+        complain(fmt::format("{}: {}", measure::to_string(run->result.outcome), run->result.reason));
+    }
+    return write_output(result_text(run->result, OutputFormat::table), exit_code);
+}
+
+}  // namespace gradstorm::app

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/app/commands.h"
+#include "engine/app/meeting.h"
+#include "engine/app/result_text.h"
+#include "engine/app/run_execution.h"
+#include "engine/app/stop_request.h"
+#include "engine/app/terminal.h"
+
+#include <fmt/format.h>
+
+namespace gradstorm::app {
+
+namespace {
+
+constexpr int kBadInput = 4;
+
+Result<RecorderOptions> recorder_options(const RunCommand& command) {
+    RecorderOptions options;
+    options.events = command.events;
+    if (command.no_store) return options;
+    if (command.store) {
+        options.store = *command.store;
+        return options;
+    }
+    auto store = default_store();
+    if (!store) return tl::unexpected(store.error());
+    options.store = std::move(*store);
+    return options;
+}
+
+/// A run that measured nothing has no table worth printing: its one line says why.
+bool worth_printing(const measure::RunResult& result) {
+    return !result.measurements.empty() && !result.measurements.front().iteration_ns.empty();
+}
+
+int report(const RunCommand& command, const FinishedRun& run) {
+    complain(run.notice);
+    int exit_code = measure::exit_code(run.result.outcome);
+    if (command.events != "-" && worth_printing(run.result)) {
+        exit_code = write_output(result_text(run.result, command.format), exit_code);
+    }
+    for (const measure::RunEvent& event : run.result.events) {
+        if (event.kind == "warning" || event.kind == "stall") complain(fmt::format("{}: {}", event.kind, event.text));
+    }
+    if (run.result.outcome != measure::Outcome::pass) {
+        complain(fmt::format("{}: {}", measure::to_string(run.result.outcome), run.result.reason));
+    }
+    if (!run.stored_as.empty()) complain("stored as " + run.stored_as);
+    return exit_code;
+}
+
+}  // namespace
+
+int execute(const RunCommand& command) {
+    const auto subject = load_subject(command.subject);
+    if (!subject) {
+        fmt::print(stderr, "{}\n", subject.error());
+        return kBadInput;
+    }
+    if (subject->workload.measurements.empty()) {
+        for (const std::string& warning : subject->workload.warnings) complain("warning: " + warning);
+        complain(command.subject.subject + ": nothing to replay: it holds no communication");
+        return kBadInput;
+    }
+    const auto record = recorder_options(command);
+    if (!record) return fail(record.error());
+    const StopSignals signals;
+    std::unique_ptr<cluster::Rendezvous> rendezvous;
+    if (command.rendezvous) {
+        auto met = meet(*command.rendezvous, command.node, subject->profile.cluster.nodes);
+        if (!met) return fail(met.error());
+        rendezvous = std::move(*met);
+    }
+    const auto run = run_in_real_time({.subject = &*subject,
+                                       .record = *record,
+                                       .rendezvous = rendezvous.get(),
+                                       .stop = &StopSignals::count(),
+                                       .stop_timeout = command.stop_timeout,
+                                       .show_progress = true});
+    if (!run) {
+        if (rendezvous) rendezvous->abandon(run.error().message);
+        return fail(run.error());
+    }
+    return report(command, *run);
+}
+
+}  // namespace gradstorm::app

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/app/compose.h"
+
+#include "engine/app/faults.h"
+#include "engine/replay/real_driver.h"
+#include "engine/roce/config.h"
+#include "engine/roce/synthetic_payload.h"
+
+#if GRADSTORM_HAS_DPDK
+#include "engine/transport/dpdk/eal.h"
+#include "engine/transport/dpdk/embedded_fabric.h"
+#include "engine/transport/dpdk/ethdev_port.h"
+#include "engine/transport/dpdk/software_endpoint.h"
+#endif
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace gradstorm::app {
+
+namespace {
+
+std::vector<std::uint32_t> local_ranks(const profiles::Profile& profile, std::uint32_t ranks,
+                                       std::optional<std::uint32_t> node) {
+    std::vector<std::uint32_t> local;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        if (!node || rank / profile.cluster.gpus_per_node == *node) local.push_back(rank);
+    }
+    return local;
+}
+
+}  // namespace
+
+std::uint32_t worker_count(const profiles::Profile& profile, std::uint32_t local_ranks) {
+    const std::uint32_t wanted = profile.transport.workers > 0 ? profile.transport.workers : replay::usable_cores();
+    return std::clamp(wanted, 1U, std::max(local_ranks, 1U));
+}
+
+#if GRADSTORM_HAS_DPDK
+
+namespace {
+
+namespace dpdk = transport::dpdk;
+
+constexpr std::size_t kCaptureFrames = 65'536;
+
+bool is_synthetic(const profiles::Profile& profile) { return profile.transport.payload == "synthetic"; }
+
+/// The constant payload of synthetic mode.
+std::vector<std::byte> constant_payload(const profiles::Profile& profile) {
+    if (!is_synthetic(profile)) return {};
+    const auto payload = roce::synthetic_payload(profile.run.seed);
+    return {payload.begin(), payload.end()};
+}
+
+roce::SoftwareHcaConfig hca_config(const profiles::Profile& profile, std::vector<wire::HcaAddress> addresses) {
+    return {.addresses = std::move(addresses),
+            .payload = is_synthetic(profile) ? roce::PayloadMode::synthetic : roce::PayloadMode::memory,
+            .payload_seed = profile.run.seed};
+}
+
+/// The faults of the profile, for the HCAs of any worker: they are told apart by source address.
+dpdk::PortStackOptions port_stack(const profiles::Profile& profile, std::size_t worker) {
+    dpdk::PortStackOptions options{.impairment_seed = profile.run.seed * 1'000'003U + worker};
+    for (const profiles::FaultSettings& fault : profile.faults) {
+        if (fault.all_ports) {
+            options.impair_all = impairment_of(fault);
+        } else {
+            options.impair.push_back({wire::emulated_hca_address(fault.port).mac, impairment_of(fault)});
+        }
+    }
+    return options;
+}
+
+std::string ranks_of_worker(const Composition& composition, std::uint32_t worker) {
+    std::vector<std::uint32_t> ranks;
+    for (const Placement& placement : composition.placements) {
+        if (placement.worker == worker) ranks.push_back(placement.rank);
+    }
+    return fmt::format("worker {} (ranks {})", worker, fmt::join(ranks, " "));
+}
+
+void add_endpoint(Composition& composition, dpdk::SoftwareEndpoint endpoint) {
+    const auto worker = static_cast<std::uint32_t>(composition.endpoints.size());
+    composition.endpoints.push_back(std::move(endpoint.endpoint));
+    if (endpoint.drain_capture) {
+        composition.capture = CaptureTap{ranks_of_worker(composition, worker), std::move(endpoint.drain_capture),
+                                         std::move(endpoint.capture_lost)};
+    }
+}
+
+/// The worker whose frames the profile wants captured, if it is in this process.
+std::optional<std::uint32_t> captured_worker(const profiles::Profile& profile, const Composition& composition) {
+    if (!profile.transport.capture) return std::nullopt;
+    for (const Placement& placement : composition.placements) {
+        if (placement.rank == profile.transport.capture_port) return placement.worker;
+    }
+    return std::nullopt;
+}
+
+Result<Composition> compose_embedded(const profiles::Profile& profile, const std::vector<std::uint32_t>& ranks) {
+    Composition composition;
+    composition.engine = "dpdk, embedded fabric";
+    const std::uint32_t workers = worker_count(profile, static_cast<std::uint32_t>(ranks.size()));
+    std::vector<std::vector<wire::HcaAddress>> addresses(workers);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        auto& mine = addresses[i % workers];
+        composition.placements.push_back({ranks[i], static_cast<std::uint32_t>(i % workers),
+                                          static_cast<std::uint32_t>(mine.size()), fmt::format("hca{}", ranks[i])});
+        mine.push_back(wire::emulated_hca_address(ranks[i]));
+    }
+    const std::vector<std::byte> payload = constant_payload(profile);
+    const dpdk::EmbeddedFabricOptions options{.workers = workers, .payload = payload};
+    if (auto started = dpdk::start_eal({.memory_mb = dpdk::EmbeddedFabric::memory_mb(options)}); !started) {
+        return tl::unexpected(started.error());
+    }
+    auto fabric = dpdk::EmbeddedFabric::create(options);
+    if (!fabric) return tl::unexpected(fabric.error());
+    const std::shared_ptr<dpdk::EmbeddedFabric> network = std::move(*fabric);
+    composition.network = network;
+    const auto captured = captured_worker(profile, composition);
+    for (std::uint32_t worker = 0; worker < workers; ++worker) {
+        dpdk::PortStackOptions stack = port_stack(profile, worker);
+        if (captured == worker) stack.capture_frames = kCaptureFrames;
+        auto endpoint = dpdk::make_fabric_endpoint(*network, worker, hca_config(profile, addresses[worker]), stack);
+        if (!endpoint) return tl::unexpected(endpoint.error());
+        add_endpoint(composition, std::move(*endpoint));
+    }
+    composition.disclosures = {
+        "emulated: software HCAs speak the RoCEv2 reliable connection protocol through the embedded fabric of this "
+        "process; no wire, no switch, no queues, ECN or PFC",
+        "not modelled: DCQCN and other reactions of a NIC to congestion"};
+    return composition;
+}
+
+// --- Ethernet ports of DPDK
+
+bool is_pci_address(const std::string& device) {
+    return !device.starts_with("net_") && std::count(device.begin(), device.end(), ':') >= 1;
+}
+
+/// The address of the `index`-th rank on a port: the profile's (or the emulated one of the rank), counted up.
+Result<wire::HcaAddress> hca_address(const profiles::PortSettings& port, const dpdk::EthdevPort& device,
+                                     std::uint32_t rank, std::uint32_t index) {
+    wire::HcaAddress address = wire::emulated_hca_address(rank);
+    if (index == 0) address.mac = device.mac();
+    if (index == 0 && !port.mac.empty()) {
+        const auto mac = wire::parse_mac(port.mac);
+        if (!mac) return tl::unexpected(mac.error());
+        address.mac = *mac;
+    }
+    if (!port.address.empty()) {
+        const auto ip = wire::parse_ip(port.address.substr(0, port.address.find('/')));
+        if (!ip) return tl::unexpected(ip.error());
+        address.ip = *ip;
+        address.ip.octets[15] = static_cast<std::uint8_t>(address.ip.octets[15] + index);
+    }
+    return address;
+}
+
+/// Ranks by port: those of a node go round its ports.
+Result<std::vector<std::vector<std::uint32_t>>> ranks_by_port(const profiles::Profile& profile,
+                                                              const std::vector<std::uint32_t>& ranks) {
+    std::vector<std::vector<std::uint32_t>> by_port(profile.ports.size());
+    for (const std::uint32_t rank : ranks) {
+        const std::uint32_t node = rank / profile.cluster.gpus_per_node;
+        std::vector<std::size_t> candidates;
+        for (std::size_t i = 0; i < profile.ports.size(); ++i) {
+            if (profile.ports[i].node == node) candidates.push_back(i);
+        }
+        if (candidates.empty()) {
+            return failure(ErrorCode::invalid_input,
+                           fmt::format("rank {} has no port: no [[port]] has node = {}; give one, or set "
+                                       "transport.fabric to \"embedded\"",
+                                       rank, node));
+        }
+        by_port[candidates[rank % profile.cluster.gpus_per_node % candidates.size()]].push_back(rank);
+    }
+    return by_port;
+}
+
+Result<void> add_port(Composition& composition, const profiles::Profile& profile, std::size_t index,
+                      const std::vector<std::uint32_t>& ranks, std::span<const std::byte> payload) {
+    const profiles::PortSettings& port = profile.ports[index];
+    auto device = dpdk::EthdevPort::open({.device = port.device, .payload = payload});
+    if (!device) return tl::unexpected(device.error());
+    const auto worker = static_cast<std::uint32_t>(composition.endpoints.size());
+    std::vector<wire::HcaAddress> addresses;
+    for (const std::uint32_t rank : ranks) {
+        const auto hca = static_cast<std::uint32_t>(addresses.size());
+        const auto address = hca_address(port, **device, rank, hca);
+        if (!address) return tl::unexpected(address.error());
+        addresses.push_back(*address);
+        composition.placements.push_back({rank, worker, hca, port.name});
+    }
+    dpdk::PortStackOptions stack = port_stack(profile, worker);
+    if (captured_worker(profile, composition) == worker) stack.capture_frames = kCaptureFrames;
+    auto endpoint = dpdk::make_ethdev_endpoint(std::move(*device), hca_config(profile, std::move(addresses)), stack);
+    if (!endpoint) return tl::unexpected(endpoint.error());
+    add_endpoint(composition, std::move(*endpoint));
+    return {};
+}
+
+Result<Composition> compose_ports(const profiles::Profile& profile, const std::vector<std::uint32_t>& ranks) {
+    const auto by_port = ranks_by_port(profile, ranks);
+    if (!by_port) return tl::unexpected(by_port.error());
+    const std::vector<std::byte> payload = constant_payload(profile);
+    dpdk::EalOptions eal{.memory_mb = 64};
+    for (std::size_t i = 0; i < by_port->size(); ++i) {
+        if ((*by_port)[i].empty()) continue;
+        const std::string& device = profile.ports[i].device;
+        eal.memory_mb += dpdk::EthdevPort::memory_mb({.device = device, .payload = payload});
+        if (is_pci_address(device)) eal.pci.push_back(device);
+    }
+    if (auto started = dpdk::start_eal(eal); !started) return tl::unexpected(started.error());
+    Composition composition;
+    composition.engine = "dpdk, ports";
+    for (std::size_t i = 0; i < by_port->size(); ++i) {
+        if ((*by_port)[i].empty()) continue;
+        auto added = add_port(composition, profile, i, (*by_port)[i], payload);
+        if (!added) return tl::unexpected(added.error());
+    }
+    std::sort(composition.placements.begin(), composition.placements.end(),
+              [](const Placement& a, const Placement& b) { return a.rank < b.rank; });
+    composition.disclosures = {"emulated: software HCAs speak the RoCEv2 reliable connection protocol on DPDK ports",
+                               "not modelled: DCQCN and other reactions of a NIC to congestion"};
+    return composition;
+}
+
+}  // namespace
+
+Result<Composition> compose(const profiles::Profile& profile, std::uint32_t ranks, std::optional<std::uint32_t> node) {
+    if (profile.transport.engine != "dpdk") {
+        return failure(
+            ErrorCode::unsupported,
+            fmt::format("transport.engine = \"{}\" is not in this version; use \"dpdk\"", profile.transport.engine));
+    }
+    if (profile.transport.memory != "host") {
+        return failure(
+            ErrorCode::unsupported,
+            fmt::format("transport.memory = \"{}\" is not in this version; use \"host\"", profile.transport.memory));
+    }
+    const std::vector<std::uint32_t> local = local_ranks(profile, ranks, node);
+    if (local.empty()) {
+        return failure(ErrorCode::invalid_input, fmt::format("node {} has no ranks: the cluster has {} nodes",
+                                                             node.value_or(0), profile.cluster.nodes));
+    }
+    if (profile.transport.fabric == "ports") return compose_ports(profile, local);
+    if (node && profile.cluster.nodes > 1) {
+        return failure(ErrorCode::invalid_input,
+                       "the embedded fabric joins ranks of one process only; with --rendezvous use "
+                       "transport.fabric = \"ports\" and [[port]]");
+    }
+    return compose_embedded(profile, local);
+}
+
+std::vector<std::pair<std::string, std::string>> back_end_versions() { return {{"dpdk", dpdk::dpdk_version()}}; }
+
+#else
+
+Result<Composition> compose(const profiles::Profile& /*profile*/, std::uint32_t /*ranks*/,
+                            std::optional<std::uint32_t> /*node*/) {
+    return failure(ErrorCode::unsupported,
+                   "this build has no packet engine: install libdpdk-dev, configure with -DGRADSTORM_DPDK=ON and "
+                   "build again");
+}
+
+std::vector<std::pair<std::string, std::string>> back_end_versions() { return {{"dpdk", "not in this build"}}; }
+
+#endif
+
+}  // namespace gradstorm::app

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/app/command_line.h"
+#include "engine/measure/run_result.h"
+#include "storage/store/run_store.h"
+
+#include <string>
+#include <vector>
+
+/// The command line's formats, by name, on top of storage/report.
+namespace gradstorm::app {
+
+[[nodiscard]] std::string result_text(const measure::RunResult& run, OutputFormat format);
+
+[[nodiscard]] std::string run_list_text(const std::vector<store::RunSummary>& runs);
+[[nodiscard]] std::string run_list_json(const std::vector<store::RunSummary>& runs);
+
+}  // namespace gradstorm::app

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/app/run_execution.h"
+
+#include "base/digest.h"
+#include "engine/app/capture_file.h"
+#include "engine/app/environment.h"
+#include "engine/app/progress.h"
+#include "engine/app/recording_observer.h"
+#include "engine/app/version.h"
+#include "engine/measure/clock.h"
+#include "engine/replay/real_driver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gradstorm::app {
+
+namespace {
+
+replay::Checking checking_of(const std::string& check) {
+    if (check == "none") return replay::Checking::none;
+    return check == "last" ? replay::Checking::last : replay::Checking::all;
+}
+
+std::optional<replay::IdlePolicy> idle_policy_of(const std::string& idle) {
+    if (idle == "spin") return replay::IdlePolicy::spin;
+    if (idle == "yield") return replay::IdlePolicy::yield;
+    if (idle == "wait") return replay::IdlePolicy::wait;
+    return std::nullopt;
+}
+
+/// A UUID that says nothing of host and time: from what the run is made of.
+std::string virtual_uuid(const std::string& schedule_hash, std::uint64_t seed) {
+    const std::string digits = sha256_hex(fmt::format("{} {}", schedule_hash, seed));
+    return fmt::format("{}-{}-{}-{}-{}", digits.substr(0, 8), digits.substr(8, 4), digits.substr(12, 4),
+                       digits.substr(16, 4), digits.substr(20, 12));
+}
+
+/// Where every rank of the run is: those of this process as composed; of the others only the node counts.
+std::vector<replay::RankPlace> rank_places(const Subject& subject, const Composition& composition,
+                                           std::uint32_t nodes) {
+    std::vector<replay::RankPlace> places(subject.plan.ranks);
+    for (std::uint32_t rank = 0; rank < places.size() && nodes > 1; ++rank) {
+        places[rank].node = rank / subject.profile.cluster.gpus_per_node;
+    }
+    for (const Placement& placement : composition.placements) {
+        places[placement.rank].worker = placement.worker;
+        places[placement.rank].hca = placement.hca;
+    }
+    return places;
+}
+
+void add_worker_disclosure(Composition& composition, const replay::RealDriver& driver) {
+    composition.disclosures.push_back(fmt::format("{} workers on {} cores, idle policy {}",
+                                                  composition.endpoints.size(), replay::usable_cores(),
+                                                  replay::to_string(driver.idle_policy())));
+}
+
+std::vector<transport::Endpoint*> endpoints_of(const Composition& composition) {
+    std::vector<transport::Endpoint*> endpoints;
+    for (const auto& endpoint : composition.endpoints) endpoints.push_back(endpoint.get());
+    return endpoints;
+}
+
+}  // namespace
+
+replay::SessionOptions session_options(const profiles::Profile& profile) {
+    const profiles::TransportSettings& transport = profile.transport;
+    replay::SessionOptions options;
+    options.payload = transport.payload == "memory" ? replay::Payload::memory : replay::Payload::synthetic;
+    options.checking = checking_of(profile.run.check);
+    options.seed = profile.run.seed;
+    options.repetitions = profile.run.repetitions;
+    options.warmup = profile.run.warmup;
+    options.iterations = profile.run.iterations;
+    options.slots = profile.library.slots;
+    options.stall_timeout = profile.run.stall_timeout;
+    options.queue_pair.send_depth = transport.send_depth;
+    options.queue_pair.receive_depth = transport.receive_depth;
+    options.queue_pair.path_mtu = transport.path_mtu;
+    options.queue_pair.window_frames = transport.window_frames;
+    options.queue_pair.timeout = transport.timeout;
+    options.queue_pair.retry_limit = static_cast<std::uint8_t>(transport.retry_limit);
+    options.queue_pair.dscp = static_cast<std::uint8_t>(transport.dscp);
+    return options;
+}
+
+measure::RunResult announced_run(const Subject& subject, bool virtual_time) {
+    const profiles::Profile& profile = subject.profile;
+    measure::RunResult run;
+    run.uuid = virtual_time ? virtual_uuid(subject.plan.schedule_hash, profile.run.seed) : new_uuid();
+    if (!virtual_time) run.started_utc = utc_now();
+    run.profile_name = profile.path;
+    run.profile_text = profile.text;
+    run.profile_sha256 = sha256_hex(profile.text);
+    run.schedule_hash = subject.plan.schedule_hash;
+    run.version = version_number();
+    run.seed = profile.run.seed;
+    run.ranks = subject.plan.ranks;
+    run.path_mtu = profile.transport.path_mtu;
+    run.payload = profile.transport.payload;
+    run.fidelity = profile.library.fidelity;
+    if (profile.transport.line_rate.value > 0) run.line_rate_bits_per_s = profile.transport.line_rate.value;
+    run.settings = profile.resolved;
+    if (!virtual_time) run.environment = host_environment();
+    run.dut = profile.dut;
+    return run;
+}
+
+void record_report(RunRecorder& recorder, const replay::SessionReport& report, Instant end) {
+    recorder.record(events::counters(end, report.ports));
+    recorder.record(events::rank_results(end, report.ranks));
+    recorder.record(events::self_check(end, report.self_check));
+    recorder.finish(end, report.outcome, report.reason);
+}
+
+Result<FinishedRun> run_in_real_time(const RunRequest& request) {
+    const Subject& subject = *request.subject;
+    cluster::LocalRendezvous alone;
+    cluster::Rendezvous& rendezvous = request.rendezvous != nullptr ? *request.rendezvous : alone;
+    const std::optional<std::uint32_t> node =
+        request.rendezvous != nullptr ? std::optional{rendezvous.node()} : std::nullopt;
+    auto composition = compose(subject.profile, subject.plan.ranks, node);
+    if (!composition) return tl::unexpected(composition.error());
+    auto capture = CaptureFile::open(subject.profile, composition->capture);
+    if (!capture) return tl::unexpected(capture.error());
+
+    replay::RealDriver driver(measure::TscClock::calibrate(), {.idle = idle_policy_of(subject.profile.transport.idle)});
+    replay::SessionOptions options = session_options(subject.profile);
+    options.ranks = rank_places(subject, *composition, rendezvous.nodes());
+    options.stop = request.stop;
+    options.stop_timeout = request.stop_timeout;
+
+    add_worker_disclosure(*composition, driver);
+    measure::RunResult announced = announced_run(subject, false);
+    announced.engine = composition->engine;
+    announced.disclosures = composition->disclosures;
+    auto recorder = RunRecorder::begin(request.record, announced);
+    if (!recorder) return tl::unexpected(recorder.error());
+    for (const std::string& warning : subject.workload.warnings) {
+        (*recorder)->record(events::message(driver.now(), events::kind::warning, warning));
+    }
+
+    ProgressDisplay progress(request.show_progress);
+    RecordingObserver observer(**recorder, subject.plan, progress, [&] { capture->drain(); });
+    auto session = replay::Session::create(options, {.workload = &subject.workload,
+                                                     .endpoints = endpoints_of(*composition),
+                                                     .rendezvous = &rendezvous,
+                                                     .driver = &driver,
+                                                     .observer = &observer});
+    if (!session) {
+        rendezvous.abandon(session.error().message);
+        (*recorder)->finish(driver.now(), measure::Outcome::error, session.error().message);
+    } else {
+        const replay::SessionReport report = (*session)->run();
+        if (const std::string lost = capture->close(); !lost.empty()) {
+            (*recorder)->record(events::message(driver.now(), events::kind::warning, lost));
+        }
+        record_report(**recorder, report, driver.now());
+    }
+    progress.clear();
+    return FinishedRun{(*recorder)->result(), (*recorder)->stored_as(), (*recorder)->notice()};
+}
+
+}  // namespace gradstorm::app

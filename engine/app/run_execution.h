@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/app/compose.h"
+#include "engine/app/run_recorder.h"
+#include "engine/app/subject.h"
+#include "engine/cluster/rendezvous.h"
+#include "engine/measure/run_result.h"
+#include "engine/replay/session.h"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+/// One run from a subject to its record: the same for `run`, `selftest` and, in virtual time, `replay-seed`.
+namespace gradstorm::app {
+
+struct RunRequest {
+    const Subject* subject = nullptr;
+    RecorderOptions record;
+    cluster::Rendezvous* rendezvous = nullptr;  ///< null: this process is all nodes
+    const std::atomic<int>* stop = nullptr;     ///< stop signals so far
+    Nanoseconds stop_timeout{std::chrono::seconds{10}};
+    bool show_progress = false;
+};
+
+struct FinishedRun {
+    measure::RunResult result;
+    std::string stored_as;  ///< "run 12 in FILE"; empty when nothing is kept
+    std::string notice;     ///< of the store
+};
+
+/// Brings up the transport, runs the session on real time, records everything. An error means that the run could not
+/// begin and has no record; whatever goes wrong later is in the result.
+[[nodiscard]] Result<FinishedRun> run_in_real_time(const RunRequest& request);
+
+/// The settings of the profile that a session takes.
+[[nodiscard]] replay::SessionOptions session_options(const profiles::Profile& profile);
+
+/// The run's identity and settings, nothing measured. Without host and time where `virtual_time` is set.
+[[nodiscard]] measure::RunResult announced_run(const Subject& subject, bool virtual_time);
+
+/// Hands what only the end of a session knows to the recorder, and closes the record.
+void record_report(RunRecorder& recorder, const replay::SessionReport& report, Instant end);
+
+}  // namespace gradstorm::app

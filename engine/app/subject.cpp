@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/app/subject.h"
+
+#include "engine/workload/import/trace.h"
+#include "profiles/catalog.h"
+#include "profiles/diagnostics.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace gradstorm::app {
+
+namespace {
+
+using LoadedSubject = tl::expected<Subject, std::string>;
+
+/// What a trace runs with where no option says otherwise: the schema's defaults, a rank a node.
+constexpr std::string_view kTraceProfile = "format = 1\n";
+
+bool names_trace(const std::string& subject) { return subject.ends_with(".json") || subject.ends_with(".json.gz"); }
+
+Result<std::string> read_file(const std::string& path) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream content;
+    if (file) content << file.rdbuf();
+    if (!file || file.bad()) {
+        return failure(ErrorCode::invalid_input, fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+    }
+    return content.str();
+}
+
+LoadedSubject planned(profiles::Profile profile, workload::Workload workload) {
+    auto plan = plan::make_plan(workload, assumptions_of(profile), profile.run.seed);
+    if (!plan) return tl::unexpected(plan.error().message);
+    return Subject{std::move(profile), std::move(workload), std::move(*plan)};
+}
+
+LoadedSubject load_trace(const SubjectOptions& options) {
+    const auto content = read_file(options.subject);
+    if (!content) return tl::unexpected(content.error().message);
+    const auto trace = workload::import_trace(options.subject, *content);
+    if (!trace) return tl::unexpected(trace.error().message);
+    profiles::ParseOptions parse = parse_options(options);
+    parse.needs_traffic = false;
+    parse.overrides.insert(parse.overrides.begin(), fmt::format("cluster.nodes={}", trace->ranks));
+    auto profile = profiles::parse_profile(options.subject, kTraceProfile, parse);
+    if (!profile) return tl::unexpected(profiles::to_string(profile.error()));
+    auto workload = workload::workload_from_trace(*trace, *profile);
+    if (!workload) return tl::unexpected(workload.error().message);
+    return planned(std::move(*profile), std::move(*workload));
+}
+
+}  // namespace
+
+profiles::ParseOptions parse_options(const SubjectOptions& options) {
+    return {.overrides = options.set, .testbed = options.testbed, .dut_file = options.dut_file, .dut = options.dut};
+}
+
+plan::Assumptions assumptions_of(const profiles::Profile& profile) {
+    plan::Assumptions assumptions;
+    assumptions.path_mtu = profile.transport.path_mtu;
+    if (profile.transport.line_rate.value > 0) assumptions.line_rate = profile.transport.line_rate;
+    return assumptions;
+}
+
+LoadedSubject load_subject(const SubjectOptions& options) {
+    if (names_trace(options.subject)) return load_trace(options);
+    auto profile = profiles::load_profile(options.subject, parse_options(options));
+    if (!profile) return tl::unexpected(profiles::to_string(profile.error()));
+    auto workload = workload::from_profile(*profile);
+    if (!workload) return tl::unexpected(workload.error().message);
+    return planned(std::move(*profile), std::move(*workload));
+}
+
+}  // namespace gradstorm::app

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/result.h"
+
+#include <string_view>
+
+/// The two streams of a command: what was asked for goes to standard output, everything else to standard error.
+namespace gradstorm::app {
+
+/// The exit code that a failure of this kind means.
+[[nodiscard]] int exit_code_of(ErrorCode code);
+
+/// Writes text as it is. A standard output that cannot be written (closed pipe, full disk) makes the returned exit code
+/// 3, otherwise it is `exit_code`.
+[[nodiscard]] int write_output(std::string_view text, int exit_code = 0);
+
+/// "gradstorm: text" on standard error; every line of a longer text.
+void complain(std::string_view text);
+
+/// complain() and the exit code.
+[[nodiscard]] int fail(const Error& error);
+
+}  // namespace gradstorm::app
