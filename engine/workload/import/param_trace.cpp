@@ -338,6 +338,14 @@ private:
     std::uint64_t rootless_ = 0;
 };
 
+/// Names in messages come from the file: a message stays one line whatever they hold.
+std::string one_line(std::string message) {
+    for (char& c : message) {
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+    }
+    return message;
+}
+
 Result<RecordedTrace> read(const json& document, std::uint64_t nodes) {
     RecordedTrace trace;
     trace.nodes = nodes;
@@ -362,12 +370,12 @@ Result<RecordedTrace> read_param_trace(const std::string& path, std::string_view
         std::uint64_t nodes = 0;
         const json document = parse_relevant(text, nodes);
         auto trace = read(document, nodes);
-        if (!trace) return failure(trace.error().code, fmt::format("{}: {}", path, trace.error().message));
+        if (!trace) return failure(trace.error().code, fmt::format("{}: {}", path, one_line(trace.error().message)));
         return trace;
     } catch (const json::parse_error& error) {
         return failure(ErrorCode::invalid_input, syntax_mistake(path, text, error));
     } catch (const json::exception& error) {
-        return failure(ErrorCode::invalid_input, fmt::format("{}: {}", path, error.what()));
+        return failure(ErrorCode::invalid_input, fmt::format("{}: {}", path, one_line(error.what())));
     }
 }
 

@@ -301,6 +301,8 @@ TEST(BrokenTrace, OfMissingAttributesNamesTheNode) {
 TEST(BrokenTrace, OfUnknownNamesIsRefused) {
     EXPECT_THAT(error_of(trace_of({kPair, CallNode{.id = 9, .name = "send"}.text()})),
                 HasSubstr("node 9: collective \"send\" cannot be replayed"));
+    EXPECT_THAT(error_of(trace_of({kPair, CallNode{.id = 9, .name = "two\\nlines"}.text()})),
+                HasSubstr("\"two?lines\""));
     EXPECT_THAT(error_of(trace_of({kPair, CallNode{.id = 9, .dtype = "ComplexFloat"}.text()})),
                 HasSubstr("element type \"ComplexFloat\""));
 }
