@@ -119,15 +119,17 @@ public:
             for (std::size_t i = 0; i < memory.size(); ++i) {
                 memory[i] = static_cast<std::byte>((i * 2654435761U >> 13U) + number * 101);
             }
+            // Synthetic memory is never touched: a fixed address makes frames the same from run to run.
+            base = options.payload == PayloadMode::memory ? reinterpret_cast<std::uint64_t>(memory.data())
+                                                          : 0x1'0000'0000U * (number + 1);
             region = *hca.register_memory(at(0), memory.size());
         }
-        [[nodiscard]] std::uint64_t at(std::size_t offset) const {
-            return reinterpret_cast<std::uint64_t>(memory.data()) + offset;
-        }
+        [[nodiscard]] std::uint64_t at(std::size_t offset) const { return base + offset; }
         ImpairedPort network;
         WatchedPort port;
         SoftwareHca<WatchedPort> hca;
         std::vector<std::byte> memory;
+        std::uint64_t base = 0;
         MemoryRegion region;
         std::vector<Completion> completions;
     };
