@@ -100,6 +100,16 @@ public:
         const Instant next = held_.next();
         return next > now_ ? std::min(inner_deadline, next) : inner_deadline;
     }
+    void mark_deliveries()
+        requires wire::MarksDeliveries<P>
+    {
+        inner_->mark_deliveries();
+    }
+    [[nodiscard]] bool deliveries_passed() const
+        requires wire::MarksDeliveries<P>
+    {
+        return inner_->deliveries_passed();
+    }
 
 private:
     static constexpr std::size_t kBurst = 64;

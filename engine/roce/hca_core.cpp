@@ -35,15 +35,11 @@ std::size_t HcaCore::post_receive(std::span<const transport::ReceiveRequest> req
     return taken;
 }
 
-bool HcaCore::advance(Instant now) {
-    state_.now = now;
-    if (state_.timers.next() > now) [[likely]]
-        return false;
+void HcaCore::ring_alarms() {
     // As many as were due on entry: an alarm that sets a new one for this very instant waits for the next step.
-    for (std::size_t left = state_.pairs.size(); left > 0 && state_.timers.next() <= now; --left) {
+    for (std::size_t left = state_.pairs.size(); left > 0 && state_.timers.next() <= state_.now; --left) {
         requester_.alarm(state_.timers.pop());
     }
-    return true;
 }
 
 void HcaCore::receive(std::span<const wire::Frame> frames) {

@@ -39,8 +39,10 @@ public:
     std::size_t post_receive(std::span<const transport::ReceiveRequest> requests);
     std::size_t poll(std::span<transport::Completion> out) { return state_.completions.poll(out); }
 
-    /// Time for what follows. Rings the alarms that are due; returns whether there were any.
-    bool advance(Instant now);
+    /// Time for what follows.
+    void set_time(Instant now) { state_.now = now; }
+    /// Rings the alarms that are due: silence now counts as loss. The caller has taken in all that arrived before.
+    void ring_alarms();
     /// Whether build() may have something to build.
     [[nodiscard]] bool wants_to_send() const { return !state_.owing.empty() || !state_.ready.empty(); }
     /// Takes received frames apart. The buffers stay the caller's, and may be freed afterwards.
@@ -54,6 +56,7 @@ public:
 private:
     static constexpr std::uint32_t kFirstSlot = 2;  // QPN 0 and 1 are special in InfiniBand
 
+    void ring_due_alarms();
     void receive(const wire::Frame& frame);
     [[nodiscard]] bool receive_quickly(const wire::Frame& frame);
     void receive_in_full(const wire::Frame& frame);

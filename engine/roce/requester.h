@@ -20,8 +20,9 @@ namespace gradstorm::roce {
 /// behind it, when 16 frames went by, or when a quarter of the send queue did. So a full send queue or window always
 /// has an acknowledgement on its way, at any depth.
 ///
-/// The timeout is fixed, not backed off: it starts with the first frame in flight and anew with each progress.
-/// `retry_limit` counts retransmissions without progress, whatever caused them.
+/// The timeout starts with the first frame in flight and anew with each progress; without progress it doubles with each
+/// retry, up to 64 times its value, as the adaptive retransmission of NICs does: a peer that was kept from running for
+/// a while is no dead peer. `retry_limit` counts retransmissions without progress, whatever caused them.
 class Requester {
 public:
     explicit Requester(HcaState& state) : state_(state) {}
@@ -62,6 +63,7 @@ private:
     void place_cursor(QueuePairIndex index, std::uint32_t psn);
     void go_back(QueuePairIndex index, std::uint32_t psn);
     void retry_from(QueuePairIndex index, std::uint32_t psn);
+    [[nodiscard]] Instant next_timeout(QueuePairIndex index) const;
     void lost_read_response(QueuePairIndex index);
     void negative(QueuePairIndex index, std::uint32_t psn, std::uint8_t syndrome);
     void receiver_not_ready(QueuePairIndex index, std::uint32_t psn, std::uint8_t timer_code);

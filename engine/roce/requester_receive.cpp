@@ -111,8 +111,14 @@ void Requester::go_back(QueuePairIndex index, std::uint32_t psn) {
     place_cursor(index, psn);
     r.local_fault = false;
     r.since_request = r.ack_interval;
-    state_.set_deadline(index, state_.now + state_.pairs[index].timeout);
+    state_.set_deadline(index, next_timeout(index));
     state_.make_ready(index);
+}
+
+Instant Requester::next_timeout(QueuePairIndex index) const {
+    constexpr std::uint32_t kMostDoublings = 6;
+    const QueuePair& pair = state_.pairs[index];
+    return state_.now + pair.timeout * (1U << std::min<std::uint32_t>(pair.retries, kMostDoublings));
 }
 
 void Requester::retry_from(QueuePairIndex index, std::uint32_t psn) {

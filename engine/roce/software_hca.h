@@ -51,15 +51,20 @@ public:
     }
     std::size_t poll(std::span<transport::Completion> out) override { return core_.poll(out); }
 
-    /// At most one burst in and one burst out.
+    /// At most one burst in and one burst out; what arrived comes before the alarms.
     StepResult step(Instant now) override {
         const Instant port_deadline = port_.advance(now);
-        bool worked = core_.advance(now);
+        core_.set_time(now);
+        bool worked = false;
         const std::size_t received = port_.receive(arrivals_);
         if (received > 0) {
             const std::span<const wire::Frame> frames{arrivals_.data(), received};
             core_.receive(frames);
             port_.free(frames);
+            worked = true;
+        }
+        if (core_.deadline() <= now && silence_is_loss(now, received < arrivals_.size())) {
+            core_.ring_alarms();
             worked = true;
         }
         if (core_.wants_to_send() && send() > 0) worked = true;
@@ -68,6 +73,33 @@ public:
 
 private:
     static constexpr std::size_t kBurst = 32;
+    static constexpr std::size_t kMostFullBursts = 64;  // received in a row before alarms ring all the same
+    static constexpr Nanoseconds kFreshMark{200'000};   // a mark that passed within this time stands for now
+
+    /// Whether an alarm that is due may ring. An acknowledgement may still wait among what arrived, and, where the port
+    /// can tell, what we sent may not even have been taken by its receiver: its thread was kept from running. Neither
+    /// is loss. One second mark is set when the first took long to pass, so that a slow receiver delays alarms, but
+    /// never for ever.
+    bool silence_is_loss(Instant now, bool drained) {
+        if (!drained && ++full_bursts_ < kMostFullBursts) return false;
+        full_bursts_ = 0;
+        if constexpr (wire::MarksDeliveries<Port>) {
+            if (marks_ == 0) mark_deliveries(now);
+            if (!port_.deliveries_passed()) return false;
+            if (marks_ == 1 && now - marked_at_ > kFreshMark) {
+                mark_deliveries(now);
+                if (!port_.deliveries_passed()) return false;
+            }
+            marks_ = 0;
+        }
+        return true;
+    }
+
+    void mark_deliveries(Instant now) {
+        port_.mark_deliveries();
+        marked_at_ = now;
+        ++marks_;
+    }
 
     /// Room is asked for before anything is built, so that what is built is taken: nothing to undo.
     std::size_t send() {
@@ -100,6 +132,9 @@ private:
     std::array<wire::Frame, kBurst> arrivals_{};
     std::array<wire::Frame, kBurst> stock_{};  // free buffers, the first `stocked_`
     std::size_t stocked_ = 0;
+    std::size_t full_bursts_ = 0;
+    std::uint32_t marks_ = 0;  // set since the alarms were due
+    Instant marked_at_{};
 };
 
 }  // namespace gradstorm::roce

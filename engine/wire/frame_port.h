@@ -32,4 +32,14 @@ concept FramePort = requires(P port, std::span<Frame> out, std::span<const Frame
     { port.advance(now) } -> std::same_as<Instant>;
 };
 
+/// A port that knows when its frames have been taken by their receiver, because both are in one process. A software HCA
+/// does not take silence for loss before that.
+/// - mark_deliveries(): remembers what has been sent so far.
+/// - deliveries_passed(): whether the receivers have taken all of it.
+template <class P>
+concept MarksDeliveries = FramePort<P> && requires(P port) {
+    { port.mark_deliveries() } -> std::same_as<void>;
+    { port.deliveries_passed() } -> std::same_as<bool>;
+};
+
 }  // namespace gradstorm::wire

@@ -46,6 +46,16 @@ public:
         now_ = now;
         return port_.advance(now);
     }
+    void mark_deliveries()
+        requires MarksDeliveries<P>
+    {
+        port_.mark_deliveries();
+    }
+    [[nodiscard]] bool deliveries_passed() const
+        requires MarksDeliveries<P>
+    {
+        return port_.deliveries_passed();
+    }
 
     /// Moves what was captured so far to the file. From one thread at a time; it may be another than the worker's.
     [[nodiscard]] Result<std::size_t> drain(CaptureWriter& writer) { return ring_.drain(writer, interface_); }

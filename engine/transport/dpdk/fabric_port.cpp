@@ -182,6 +182,15 @@ std::size_t FabricPort::room() {
     return room_at_least_;
 }
 
+void FabricPort::mark_deliveries() {
+    for (Peer& peer : peers_) peer.mark = peer.to->prod.tail;
+}
+
+bool FabricPort::deliveries_passed() const {
+    return std::all_of(peers_.begin(), peers_.end(),
+                       [](const Peer& peer) { return static_cast<std::int32_t>(peer.to->cons.tail - peer.mark) >= 0; });
+}
+
 std::size_t FabricPort::least_room() const {
     std::size_t least = SIZE_MAX;
     for (const Peer& peer : peers_) least = std::min<std::size_t>(least, rte_ring_free_count(peer.to));

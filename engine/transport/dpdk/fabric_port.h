@@ -49,6 +49,8 @@ public:
     void free(std::span<const wire::Frame> frames);
     [[nodiscard]] std::size_t room();
     Instant advance(Instant) { return kNoDeadline; }
+    void mark_deliveries();
+    [[nodiscard]] bool deliveries_passed() const;
 
     [[nodiscard]] const FabricPortCounters& counters() const { return counters_; }
 
@@ -61,6 +63,7 @@ private:
         rte_ring* from = nullptr;        // frames we receive
         rte_ring* buffers_to = nullptr;  // its buffers that we give back
         rte_ring* buffers_from = nullptr;
+        std::uint32_t mark = 0;  // where `to` stood in mark_deliveries()
     };
 
     FabricPort(std::uint32_t worker, const fabric::ForwardingTable& table, const fabric::ConstantPayload& payload)
@@ -90,6 +93,6 @@ private:
     std::size_t room_at_least_ = 0;  // what room() knew last, less what was sent since: rings only empty besides
     FabricPortCounters counters_;
 };
-static_assert(wire::FramePort<FabricPort>);
+static_assert(wire::MarksDeliveries<FabricPort>);
 
 }  // namespace gradstorm::transport::dpdk

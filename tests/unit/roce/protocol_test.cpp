@@ -129,8 +129,8 @@ TEST(Protocol, ADeadPeerEndsInRetryExceededInTime) {
     rig.run_until_quiet();
     EXPECT_EQ(statuses(rig.side(0).completions),
               (std::vector{CompletionStatus::retry_exceeded, CompletionStatus::flushed, CompletionStatus::flushed}));
-    // Sent once, then three times again: four timeouts.
-    EXPECT_EQ(rig.now().time_since_epoch(), Nanoseconds{400'000});
+    // Sent once, then three times again, waiting twice as long each time: 1 + 2 + 4 + 8 timeouts.
+    EXPECT_EQ(rig.now().time_since_epoch(), Nanoseconds{1'500'000});
     EXPECT_EQ(rig.side(0).hca.counters(0).timeouts, 4U);
     const std::string line = rig.side(0).hca.describe(qp);
     for (const char* part : {"retry exceeded", "198.18.", "acknowledged to psn 0", "retries 3 of 3", "usual causes"}) {
