@@ -56,7 +56,6 @@ public:
 private:
     static constexpr std::uint32_t kFirstSlot = 2;  // QPN 0 and 1 are special in InfiniBand
 
-    void ring_due_alarms();
     void receive(const wire::Frame& frame);
     [[nodiscard]] bool receive_quickly(const wire::Frame& frame);
     void receive_in_full(const wire::Frame& frame);
