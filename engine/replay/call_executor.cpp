@@ -46,6 +46,7 @@ void CallExecutor::launch(RankCall& call) {
 
 bool CallExecutor::advance(Instant now) {
     bool moved = false;
+    starved_ = false;
     for (bool again = true; again;) {
         again = false;
         for (std::uint32_t channel = 0; channel < channels_; ++channel) {
@@ -126,6 +127,7 @@ bool CallExecutor::send_credits() {
     for (const std::uint32_t index : owing_) {
         ReceiveConnection& connection = environment_.receives[index];
         if (!connection.queue.room() || !environment_.posting->room()) {
+            starved_ |= !environment_.posting->room();
             owing_[kept++] = index;
             continue;
         }
@@ -167,7 +169,10 @@ bool CallExecutor::start_local(Stream& stream, std::uint32_t channel) {
                                  .a = from,
                                  .b = reduce ? landed : 0,
                                  .length = op.length};
-    if (!environment_.compute->submit(job)) return false;
+    if (!environment_.compute->submit(job)) {
+        starved_ = true;
+        return false;
+    }
     if (slot) ++connection->slots_taken;
     stream.outstanding.push({slot ? link->connection : 0, op.step, slot ? kEmptiesSlot : kNoSlot});
     fetch(stream);
@@ -191,7 +196,11 @@ bool CallExecutor::advance_send(std::uint32_t channel, Instant now) {
         complete_front(stream);
         moved = true;
     }
-    while (stream.more && !stream.outstanding.full() && ready(stream.op) && environment_.posting->room()) {
+    while (stream.more && !stream.outstanding.full() && ready(stream.op)) {
+        if (!environment_.posting->room()) {
+            starved_ = true;
+            break;
+        }
         const PeerLink& link = link_of(stream, call_->send_links[channel]);
         if (!environment_.sends[link.connection].may_send()) break;
         post_data(stream, link, now);

@@ -53,6 +53,8 @@ public:
 
     /// Posts credits that are owed, as far as there is room. Whether any was posted.
     bool send_credits();
+    /// Whether the last advance() left something undone for want of room that no completion will announce.
+    [[nodiscard]] bool starved() const { return starved_; }
     /// Nothing is under way: all sends and credits acknowledged.
     [[nodiscard]] bool quiet() const;
 
@@ -99,6 +101,7 @@ private:
     std::uint32_t open_streams_ = 0;
     std::vector<std::uint32_t> owing_;  ///< receive connections that owe a credit
     measure::Histogram* latency_ = nullptr;
+    bool starved_ = false;
     std::uint64_t progress_ = 0;
 };
 

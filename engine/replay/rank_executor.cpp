@@ -32,12 +32,14 @@ void RankExecutor::prepare(const Segment& segment, measure::Histogram* latency) 
     call_.record_latency(latency);
     iteration_ = 0;
     phase_ = Phase::start;
+    awake_ = true;
 }
 
-bool RankExecutor::step(Instant now) {
-    if (phase_ == Phase::finished) return call_.send_credits();
+bool RankExecutor::step_awake(Instant now) {
     bool moved = false;
+    check_refused_ = false;
     while (step_phase(now)) moved = true;
+    awake_ = call_.starved() || check_refused_;
     publish();
     return moved;
 }
@@ -190,7 +192,10 @@ bool RankExecutor::submit_checks(bool poison) {
             job.pattern = part.pattern;
             job.phase = part.phase;
         }
-        if (!setup_.compute->submit(job)) return false;
+        if (!setup_.compute->submit(job)) {
+            check_refused_ = true;
+            return false;
+        }
         check_open_ = true;
         return false;
     }

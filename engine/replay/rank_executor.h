@@ -87,7 +87,13 @@ public:
 
     /// Between segments, while no worker steps: makes room for the results of `segment` and stands at its start.
     void prepare(const Segment& segment, measure::Histogram* latency);
-    bool step(Instant now);
+    /// Costs next to nothing when nothing has happened since the last step: see wake().
+    bool step(Instant now) {
+        if (!awake_ && now < deadline()) return false;
+        return step_awake(now);
+    }
+    /// Something arrived for this rank: the next step has to look.
+    void wake() { awake_ = true; }
     /// When it has to be stepped though nothing arrived: the end of a compute gap.
     [[nodiscard]] Instant deadline() const { return phase_ == Phase::gap ? ready_at_ : kNoDeadline; }
     [[nodiscard]] bool finished() const { return phase_ == Phase::finished; }
@@ -119,6 +125,7 @@ private:
     /// Compute jobs of the check carry numbers from here on; below are channels.
     static constexpr std::uint32_t kCheckNumber = 0x8000'0000U;
 
+    bool step_awake(Instant now);
     bool step_phase(Instant now);
     void begin_iteration_or_drain(Instant now);
     void after_poison(Instant now);
@@ -137,6 +144,8 @@ private:
     Segment segment_;
     RankProgram* program_ = nullptr;
     Phase phase_ = Phase::finished;
+    bool awake_ = true;
+    bool check_refused_ = false;  ///< by a full compute engine
     std::uint32_t iteration_ = 0;
     std::uint32_t call_index_ = 0;
     Instant ready_at_{};          ///< of the call that comes next

@@ -91,6 +91,7 @@ void Worker::dispatch(const transport::Completion& completion, Instant now) {
     if (completion.queue_pair >= routes_.size()) return;
     const Route& route = routes_[completion.queue_pair];
     if (route.executor == nullptr) return;
+    route.executor->wake();
     if (completion.status != transport::CompletionStatus::success) return fail(route, completion, {});
     if (route.direction == Direction::send) {
         dispatch_to_sender(route, completion, now);
@@ -138,6 +139,7 @@ bool Worker::poll_compute() {
     const std::size_t count = compute_->poll(batch);
     for (std::size_t i = 0; i < count; ++i) {
         const auto executor = static_cast<std::size_t>(batch[i].id >> 32U);
+        executors_[executor]->wake();
         executors_[executor]->compute_completed(static_cast<std::uint32_t>(batch[i].id), batch[i].mismatch);
     }
     return true;
