@@ -14,7 +14,6 @@ namespace gradstorm::collective {
 namespace {
 
 using measure::CollectiveKind;
-using measure::DataType;
 
 std::unique_ptr<const Schedule> schedule_of(const Call& call) {
     auto schedule = make_schedule(call);

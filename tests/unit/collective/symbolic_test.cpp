@@ -151,7 +151,7 @@ private:
 /// How many of 40 random interleavings find the mutation.
 int caught(CollectiveKind kind, const MutatedSchedule::Mutation& mutation) {
     const auto schedule =
-        make_schedule({.kind = kind, .ranks = 5, .bytes = Bytes{4 * 61}, .root = 3, .channels = 2, .chunk = Bytes{16}});
+        make_schedule({.kind = kind, .ranks = 5, .bytes = Bytes{244}, .root = 3, .channels = 2, .chunk = Bytes{16}});
     const MutatedSchedule mutated(**schedule, mutation);
     int count = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {

@@ -92,7 +92,7 @@ TEST(Plan, GivesTheBytesOfTheResNet50Sync) {  // collectives.md, section 10 and 
     ASSERT_EQ(measurement.calls.size(), 5U);
     EXPECT_EQ(measurement.calls[0].algorithm, "ring");
     EXPECT_EQ(measurement.calls[0].largest.steps, 2U);
-    EXPECT_EQ(measurement.calls[0].total_sent, Bytes{2 * 8'196'000});
+    EXPECT_EQ(measurement.calls[0].total_sent, Bytes{2ULL * 8'196'000});
     EXPECT_TRUE(measurement.calls[0].ideal);
 }
 
@@ -111,9 +111,9 @@ TEST(Plan, CountsWireBytesAsTableO9) {
     const auto at = [&](const Assumptions& assumptions) {
         return make_plan(workload, assumptions, 1)->measurements.at(0).calls.at(0).wire_bytes_per_rank;
     };
-    EXPECT_EQ(at({}), Bytes{2 * 534'804});
-    EXPECT_EQ(at({.line_rate = {}, .ipv6 = true}), Bytes{2 * (534'804 + 128 * 20)});
-    EXPECT_EQ(at({.line_rate = {}, .vlan = true}), Bytes{2 * (534'804 + 128 * 4)});
+    EXPECT_EQ(at({}), Bytes{2ULL * 534'804});
+    EXPECT_EQ(at({.line_rate = {}, .ipv6 = true}), Bytes{2ULL * (534'804 + 128 * 20)});
+    EXPECT_EQ(at({.line_rate = {}, .vlan = true}), Bytes{2ULL * (534'804 + 128 * 4)});
 }
 
 TEST(Plan, OfOverlappingGroupsFindsTheRankThatSendsMost) {
@@ -186,7 +186,7 @@ TEST(ScheduleHash, GeneratorVersionStandsForTheseMessages) {
     for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
                                       CollectiveKind::all_gather, CollectiveKind::broadcast, CollectiveKind::all_to_all,
                                       CollectiveKind::send_receive, CollectiveKind::barrier}) {
-        const Call call{.kind = kind, .ranks = 5, .bytes = Bytes{4 * 77}, .channels = 2, .chunk = Bytes{16}};
+        const Call call{.kind = kind, .ranks = 5, .bytes = Bytes{308}, .channels = 2, .chunk = Bytes{16}};
         const auto schedule = collective::make_schedule(call);
         for (std::uint32_t stream = 0; stream < 10; ++stream) {  // every rank, both channels
             const auto sends = (*schedule)->cursor(stream / 2, stream % 2, collective::Role::send);

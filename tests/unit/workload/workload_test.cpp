@@ -60,6 +60,7 @@ TEST(WorkloadFromProfile, CountsElementsInBytesOfTheirType) {
     const JobIteration& job = workload->measurements[0].jobs.at(0);
     EXPECT_TRUE(job.overlap);
     std::vector<std::uint64_t> bytes;
+    bytes.reserve(job.calls.size());
     for (const PlannedCall& call : job.calls) bytes.push_back(call.call.bytes.value);
     EXPECT_THAT(bytes, ElementsAre(8'196'000U, 31'502'336U, 26'255'360U, 26'550'272U, 9'724'160U));  // O-12
     EXPECT_EQ(job.calls[1].label, "ddp[1]");
