@@ -35,6 +35,7 @@ public:
     }
     [[nodiscard]] Result<transport::QueuePairIndex> create_queue_pair(
         const transport::QueuePairAttributes& attributes) override {
+        const std::lock_guard lock(network_->mutex);
         const auto index = static_cast<transport::QueuePairIndex>(pairs_.size());
         pairs_.push_back({attributes, network_->next_qpn++, 0, 0, {}, 0});
         network_->by_qpn[pairs_.back().qpn] = {this, index};
@@ -45,6 +46,7 @@ public:
     }
     [[nodiscard]] Result<void> connect(transport::QueuePairIndex index,
                                        const transport::QueuePairAddress& peer) override {
+        const std::lock_guard lock(network_->mutex);
         pairs_[index].peer_qpn = peer.qpn;
         return {};
     }
