@@ -23,7 +23,7 @@ void HcaState::fail(QueuePairIndex index, CompletionStatus status) {
     // Where the requester stood stays for describe(); nothing is in flight any more.
     requester.high = requester.next = requester.unacknowledged;
     requester.posted = requester.unacknowledged;
-    requester.waiting = requester.local_fault = false;
+    requester.waiting = false;
     requester.deadline = kNoDeadline;
     for (; !pair.receives.empty(); pair.receives.pop()) {
         completions.push({.id = pair.receives.front().id,

@@ -42,7 +42,6 @@ struct alignas(64) RequesterState {
     std::uint16_t since_request = 0;   ///< frames since the last AckReq
     std::uint16_t messages_since_request = 0;
     bool waiting = false;            ///< for the RNR timer
-    bool local_fault = false;        ///< the entry at the cursor may not be sent: bad lkey or bounds
     Instant deadline = kNoDeadline;  ///< of the acknowledgement, or of the RNR wait
 };
 static_assert(sizeof(RequesterState) == 64);

@@ -83,7 +83,7 @@ bool Requester::begin_message(QueuePairIndex index, const SendEntry& entry) {
     QueuePair& pair = state_.pairs[index];
     RequesterState& r = state_.requesters[index];
     if (request.length > 0 && !state_.regions.local_allowed(request.local_key, request.local_address, request.length)) {
-        r.local_fault = true;  // completes in its order, when everything in front has
+        // It completes in its order: progress leads here again until everything in front of it has.
         if (r.cursor == r.head) state_.fail(index, transport::CompletionStatus::local_protection_error);
         return false;
     }

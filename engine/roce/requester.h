@@ -32,7 +32,7 @@ public:
 
     [[nodiscard]] bool can_send(QueuePairIndex index) const {
         const RequesterState& r = state_.requesters[index];
-        return r.cursor != r.tail && !r.waiting && !r.local_fault && r.next - r.unacknowledged < r.window;
+        return r.cursor != r.tail && !r.waiting && r.next - r.unacknowledged < r.window;
     }
 
     /// Builds frames of one queue pair into a prefix of `frames` and returns its length.

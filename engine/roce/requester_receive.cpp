@@ -78,10 +78,6 @@ void Requester::progressed(QueuePairIndex index) {
     } else {
         state_.set_deadline(index, state_.now + pair.timeout);
     }
-    if (r.local_fault && r.cursor == r.head) {
-        state_.fail(index, transport::CompletionStatus::local_protection_error);
-        return;
-    }
     if (can_send(index)) state_.make_ready(index);
 }
 
@@ -109,7 +105,6 @@ void Requester::place_cursor(QueuePairIndex index, std::uint32_t psn) {
 void Requester::go_back(QueuePairIndex index, std::uint32_t psn) {
     RequesterState& r = state_.requesters[index];
     place_cursor(index, psn);
-    r.local_fault = false;
     r.since_request = r.ack_interval;
     state_.set_deadline(index, next_timeout(index));
     state_.make_ready(index);

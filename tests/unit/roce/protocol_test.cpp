@@ -361,6 +361,174 @@ TEST(Protocol, MoreReadsThanTheLimitTakeTurns) {
     EXPECT_EQ(rig.side(0).hca.counters(0).rx_payload_bytes, 500'000U);
 }
 
+TEST(Protocol, NoMoreReadsAreInFlightThanTheResponderHolds) {
+    Rig rig;
+    const QueuePairIndex qp = rig.connect();
+    std::int64_t in_flight = 0;
+    std::int64_t most = 0;
+    rig.side(0).port.observe = [&](const wire::DecodedFrame& frame) {
+        if (frame.headers.bth.opcode == wire::Opcode::read_request) most = std::max(most, ++in_flight);
+    };
+    rig.side(1).port.observe = [&](const wire::DecodedFrame& frame) {
+        const wire::Opcode opcode = frame.headers.bth.opcode;
+        if (wire::is_read_response(opcode) && wire::is_last(opcode)) --in_flight;
+    };
+    for (std::uint64_t i = 0; i < 60; ++i) ASSERT_TRUE(rig.post(rig.write(qp, i, i * 8192, 5000, Opcode::read)));
+    rig.run_until_quiet();
+    EXPECT_EQ(rig.side(0).completions.size(), 60U);
+    EXPECT_EQ(most, 16);
+}
+
+TEST(Protocol, AnAcknowledgementWaitsForTheReadsInFrontOfIt) {
+    Rig rig({.egress_frames = 8});  // so that the response is still under way when the WRITE comes
+    const QueuePairIndex qp = rig.connect();
+    ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, kLong, Opcode::read)));  // more than one turn
+    ASSERT_TRUE(rig.post(rig.write(qp, 2, 1U << 20U, 100)));
+    rig.run_until_quiet();
+    EXPECT_EQ(rig.side(0).completions.size(), 2U);
+    EXPECT_TRUE(rig.equal(0, kLong));
+    for (std::size_t side = 0; side < 2; ++side) {
+        const auto counters = rig.side(side).hca.counters(0);
+        EXPECT_EQ(counters.tx_retransmitted_frames + counters.timeouts + counters.rx_duplicate_frames, 0U);
+    }
+}
+
+TEST(Protocol, ALostReadResponseIsAskedForAgainWithoutATimeout) {
+    for (const std::uint64_t lost : {0U, 50U, 99U}) {  // of 100 frames; the last is missed by the ACK behind it
+        Rig rig;
+        rig.side(1).network.script({.fault = Fault::drop,
+                                    .matches =
+                                        [](const wire::Frame& frame) {
+                                            const auto opcode = fabric::opcode_of(frame);
+                                            return opcode && wire::is_read_response(*opcode);
+                                        },
+                                    .first = lost});
+        const QueuePairIndex qp = rig.connect();
+        ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, kLong, Opcode::read)));
+        ASSERT_TRUE(rig.post(rig.write(qp, 2, 1U << 20U, 100)));
+        rig.run_until_quiet();
+        EXPECT_EQ(rig.side(0).completions.size(), 2U);
+        EXPECT_TRUE(rig.equal(0, kLong));
+        EXPECT_EQ(rig.side(0).hca.counters(0).timeouts, 0U) << lost;
+        EXPECT_GT(rig.side(1).hca.counters(0).tx_retransmitted_frames, 0U);
+        EXPECT_EQ(rig.side(1).hca.counters(0).tx_payload_bytes, kLong);
+        EXPECT_EQ(rig.side(0).hca.counters(0).rx_payload_bytes, kLong);
+    }
+}
+
+TEST(Protocol, GoingBackOverManyReadsReplacesThoseThatWait) {
+    Rig rig;
+    rig.side(1).network.script({.fault = Fault::drop, .matches = has_opcode(wire::Opcode::read_response_first)});
+    const QueuePairIndex qp = rig.connect();
+    for (std::uint64_t i = 0; i < 16; ++i) {
+        ASSERT_TRUE(rig.post(rig.write(qp, i, i * 50 * 4096, 50 * 4096, Opcode::read)));
+    }
+    rig.run_until_quiet();
+    EXPECT_EQ(rig.side(0).completions.size(), 16U);
+    EXPECT_TRUE(rig.equal(0, 16 * 50 * 4096));
+    EXPECT_EQ(rig.side(0).hca.counters(0).timeouts, 0U);
+    EXPECT_LT(rig.side(1).hca.counters(0).tx_retransmitted_frames, 900U) << "once over again, not more";
+}
+
+TEST(Protocol, AcknowledgementsAreAskedForAtLeastEachQuarterOfTheQueue) {
+    for (const std::uint32_t depth : {4U, 16U, 512U}) {
+        Rig rig;
+        const QueuePairIndex qp = rig.connect({.send_depth = depth});
+        std::uint32_t silent = 0;
+        std::uint32_t longest = 0;
+        rig.side(0).port.observe = [&](const wire::DecodedFrame& frame) {
+            silent = frame.headers.bth.ack_request ? 0 : silent + 1;
+            longest = std::max(longest, silent);
+        };
+        for (std::uint32_t i = 0; i < depth; ++i) ASSERT_TRUE(rig.post(rig.write(qp, i, 0, 4096)));
+        rig.run_until_quiet();
+        EXPECT_EQ(rig.side(0).completions.size(), depth);
+        EXPECT_LT(longest, std::min(depth / 4, 16U)) << depth;
+        EXPECT_EQ(silent, 0U) << "the last frame asks";
+    }
+}
+
+TEST(Protocol, ALateAcknowledgementMovesARetransmissionForward) {
+    Rig rig({.egress_frames = 32});
+    // The one acknowledgement that gets through is late: the timeout of 1 ms comes first, and half of the 84 us that
+    // sending again takes.
+    rig.side(1).network.impair_all({.delay = Nanoseconds{960'000}});
+    const auto is_early_ack = [](const wire::Frame& frame) {
+        const auto decoded = wire::decode({frame.data(), frame.length});
+        return decoded && decoded->headers.bth.opcode == wire::Opcode::acknowledge && decoded->headers.bth.psn < 999;
+    };
+    rig.side(1).network.script({.fault = Fault::drop, .matches = is_early_ack, .count = 1000});
+    const QueuePairIndex qp = rig.connect({.window_frames = 1024});
+    ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, 1000 * 4096)));
+    ASSERT_TRUE(rig.run_until([&] { return !rig.side(0).completions.empty(); }));
+    const std::uint64_t again = rig.side(0).hca.counters(0).tx_retransmitted_frames;
+    EXPECT_GT(again, 300U);
+    EXPECT_LT(again, 700U);
+    ASSERT_TRUE(rig.post(rig.write(qp, 2, 0, 1000 * 4096)));  // goes on behind it, not where the retransmission was
+    rig.run_until_quiet();
+    EXPECT_EQ(statuses(rig.side(0).completions), std::vector(2, CompletionStatus::success));
+    EXPECT_TRUE(rig.equal(0, 1000 * 4096));
+}
+
+/// Sends a frame that no queue pair of side 1 built.
+void forge(Rig& rig, std::uint32_t qpn, const std::function<void(wire::FrameHeaders&)>& edit) {
+    wire::FrameHeaders headers;
+    headers.ethernet = {.destination = Rig::address(0, false).mac, .source = Rig::address(1, false).mac, .vlan = {}};
+    headers.ip.source = Rig::address(1, false).ip;
+    headers.ip.destination = Rig::address(0, false).ip;
+    headers.bth.destination_qpn = qpn;
+    edit(headers);
+    wire::Frame frame;
+    ASSERT_EQ(rig.side(1).port.allocate({&frame, 1}), 1U);
+    const wire::Frame encoded = wire::encode(headers, 0, frame.buffer);
+    frame.offset = encoded.offset;
+    frame.length = encoded.length;
+    wire::seal(frame);
+    ASSERT_EQ(rig.side(1).port.send({&frame, 1}), 1U);
+}
+
+TEST(Protocol, AcknowledgementsOfWhatWasNeverSentAreIgnored) {
+    Rig rig;
+    rig.side(0).network.impair_all({.drop = 1});
+    const QueuePairIndex qp = rig.connect({.retry_limit = 1, .initial_psn = 100});
+    ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, 4096)));
+    const std::uint32_t qpn = rig.side(0).hca.address_of(qp).qpn;
+    rig.step();
+    for (const std::uint32_t psn : {99U, 101U, 200U, 0x80'0000U}) {  // PSN 100 is in flight
+        for (const std::uint8_t syndrome :
+             {wire::ack_syndrome(), wire::nak_syndrome(wire::NakCode::remote_access_error),
+              wire::rnr_nak_syndrome(1)}) {
+            forge(rig, qpn, [&](wire::FrameHeaders& headers) {
+                headers.bth.opcode = wire::Opcode::acknowledge;
+                headers.bth.psn = psn;
+                headers.aeth.syndrome = syndrome;
+            });
+        }
+    }
+    rig.run_until_quiet();
+    EXPECT_EQ(statuses(rig.side(0).completions), std::vector{CompletionStatus::retry_exceeded});
+    EXPECT_EQ(rig.side(0).hca.counters(0).rnr_nak_received, 0U);
+}
+
+TEST(Protocol, BrokenMessagesEndTheQueuePairWithoutAWrite) {
+    using wire::Opcode;
+    for (const Opcode opcode : {Opcode::write_middle, Opcode::write_last, Opcode::send_middle, Opcode::write_first}) {
+        Rig rig;
+        const QueuePairIndex qp = rig.connect();
+        const auto before = rig.side(0).memory;
+        ASSERT_TRUE(rig.post_receive(0, {.id = 1, .queue_pair = qp}));
+        forge(rig, rig.side(0).hca.address_of(qp).qpn, [&](wire::FrameHeaders& headers) {
+            headers.bth.opcode = opcode;  // no message is open; a FIRST must be full
+            headers.reth = {
+                .virtual_address = rig.side(0).at(0), .remote_key = rig.side(0).region.remote_key, .length = 8192};
+        });
+        rig.run_until_quiet();
+        EXPECT_EQ(statuses(rig.side(0).completions), std::vector{CompletionStatus::flushed});
+        EXPECT_EQ(rig.side(0).hca.counters(0).tx_ack_frames, 1U);
+        EXPECT_EQ(rig.side(0).memory, before);
+    }
+}
+
 TEST(Protocol, CreditsAreCountedApart) {
     Rig rig;
     const QueuePairIndex qp = rig.connect();
