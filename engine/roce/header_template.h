@@ -32,11 +32,11 @@ enum class Shape : std::uint8_t {
 inline constexpr std::size_t kShapes = static_cast<std::size_t>(Shape::other);
 
 [[nodiscard]] constexpr wire::Opcode opcode_of(Shape shape) {
-    constexpr std::array<wire::Opcode, kShapes> opcodes{
+    constexpr std::array<wire::Opcode, kShapes> kOpcodes{
         wire::Opcode::write_first,          wire::Opcode::write_middle, wire::Opcode::write_last,
         wire::Opcode::write_last_immediate, wire::Opcode::write_only,   wire::Opcode::write_only_immediate,
         wire::Opcode::write_only_immediate, wire::Opcode::acknowledge};
-    return opcodes[static_cast<std::size_t>(shape)];
+    return kOpcodes[static_cast<std::size_t>(shape)];
 }
 
 /// Whether frames of the shape carry one path MTU of payload (else none).

@@ -112,11 +112,12 @@ private:
         for (const wire::Frame& frame : frames) prefetch(frame.buffer);
         const std::size_t built = core_.build(frames);
         const std::size_t sent = port_.send(std::span<const wire::Frame>{frames.data(), built});
+        if (sent < built) [[unlikely]] {
+            port_.free(frames.subspan(sent, built - sent));  // lost, for the protocol
+        }
         std::copy(stock_.begin() + static_cast<std::ptrdiff_t>(built),
                   stock_.begin() + static_cast<std::ptrdiff_t>(stocked_), stock_.begin());
         stocked_ -= built;
-        if (sent < built) [[unlikely]]
-            port_.free(frames.subspan(sent, built - sent));  // lost, for the protocol
         return sent;
     }
 

@@ -224,4 +224,10 @@ private:
     Instant now_{};
 };
 
+inline std::vector<CompletionStatus> statuses(const std::vector<Completion>& completions) {
+    std::vector<CompletionStatus> all;
+    for (const Completion& completion : completions) all.push_back(completion.status);
+    return all;
+}
+
 }  // namespace gradstorm::roce::test

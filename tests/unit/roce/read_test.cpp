@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// READs: their order among other requests, their limits, and lost responses.
+#include "tests/unit/roce/rig.h"
+
+namespace gradstorm::roce::test {
+namespace {
+
+using fabric::Fault;
+using fabric::has_opcode;
+
+constexpr std::uint32_t kLong = 100 * 4096;
+
+TEST(Read, AFenceWaitsForReads) {
+    Rig rig;
+    const QueuePairIndex qp = rig.connect();
+    std::size_t responses_before_write = 0;
+    rig.side(1).port.observe = [&](const wire::DecodedFrame& frame) {
+        if (wire::is_read_response(frame.headers.bth.opcode)) ++responses_before_write;
+    };
+    rig.side(0).port.observe = [&](const wire::DecodedFrame& frame) {
+        if (!wire::is_write(frame.headers.bth.opcode)) return;
+        EXPECT_EQ(responses_before_write, 3U);
+    };
+    ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, 3 * 4096, Opcode::read)));
+    WorkRequest write = rig.write(qp, 2, 65536, 100);
+    write.fence = true;
+    ASSERT_TRUE(rig.post(write));
+    rig.run_until_quiet();
+    EXPECT_EQ(rig.side(0).completions.size(), 2U);
+    EXPECT_TRUE(rig.equal(0, 3 * 4096));
+}
+
+TEST(Read, MoreReadsThanTheLimitTakeTurns) {
+    Rig rig;
+    const QueuePairIndex qp = rig.connect();
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        ASSERT_TRUE(rig.post(rig.write(qp, i, i * 8192, 5000, Opcode::read)));
+    }
+    rig.run_until_quiet();
+    ASSERT_EQ(rig.side(0).completions.size(), 100U);
+    for (std::uint64_t i = 0; i < 100; ++i) EXPECT_TRUE(rig.equal(i * 8192, 5000));
+    EXPECT_EQ(rig.side(1).hca.counters(0).tx_payload_bytes, 500'000U);
+    EXPECT_EQ(rig.side(0).hca.counters(0).rx_payload_bytes, 500'000U);
+}
+
+TEST(Read, NoMoreReadsAreInFlightThanTheResponderHolds) {
+    Rig rig;
+    const QueuePairIndex qp = rig.connect();
+    std::int64_t in_flight = 0;
+    std::int64_t most = 0;
+    rig.side(0).port.observe = [&](const wire::DecodedFrame& frame) {
+        if (frame.headers.bth.opcode == wire::Opcode::read_request) most = std::max(most, ++in_flight);
+    };
+    rig.side(1).port.observe = [&](const wire::DecodedFrame& frame) {
+        const wire::Opcode opcode = frame.headers.bth.opcode;
+        if (wire::is_read_response(opcode) && wire::is_last(opcode)) --in_flight;
+    };
+    for (std::uint64_t i = 0; i < 60; ++i) ASSERT_TRUE(rig.post(rig.write(qp, i, i * 8192, 5000, Opcode::read)));
+    rig.run_until_quiet();
+    EXPECT_EQ(rig.side(0).completions.size(), 60U);
+    EXPECT_EQ(most, 16);
+}
+
+TEST(Read, AnAcknowledgementWaitsForTheReadsInFrontOfIt) {
+    Rig rig({.egress_frames = 8});  // so that the response is still under way when the WRITE comes
+    const QueuePairIndex qp = rig.connect();
+    ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, kLong, Opcode::read)));  // more than one turn
+    ASSERT_TRUE(rig.post(rig.write(qp, 2, 1U << 20U, 100)));
+    rig.run_until_quiet();
+    EXPECT_EQ(rig.side(0).completions.size(), 2U);
+    EXPECT_TRUE(rig.equal(0, kLong));
+    for (std::size_t side = 0; side < 2; ++side) {
+        const auto counters = rig.side(side).hca.counters(0);
+        EXPECT_EQ(counters.tx_retransmitted_frames + counters.timeouts + counters.rx_duplicate_frames, 0U);
+    }
+}
+
+TEST(Read, ALostReadResponseIsAskedForAgainWithoutATimeout) {
+    for (const std::uint64_t lost : {0U, 50U, 99U}) {  // of 100 frames; the last is missed by the ACK behind it
+        Rig rig;
+        rig.side(1).network.script({.fault = Fault::drop,
+                                    .matches =
+                                        [](const wire::Frame& frame) {
+                                            const auto opcode = fabric::opcode_of(frame);
+                                            return opcode && wire::is_read_response(*opcode);
+                                        },
+                                    .first = lost});
+        const QueuePairIndex qp = rig.connect();
+        ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, kLong, Opcode::read)));
+        ASSERT_TRUE(rig.post(rig.write(qp, 2, 1U << 20U, 100)));
+        rig.run_until_quiet();
+        EXPECT_EQ(rig.side(0).completions.size(), 2U);
+        EXPECT_TRUE(rig.equal(0, kLong));
+        EXPECT_EQ(rig.side(0).hca.counters(0).timeouts, 0U) << lost;
+        EXPECT_GT(rig.side(1).hca.counters(0).tx_retransmitted_frames, 0U);
+        EXPECT_EQ(rig.side(1).hca.counters(0).tx_payload_bytes, kLong);
+        EXPECT_EQ(rig.side(0).hca.counters(0).rx_payload_bytes, kLong);
+    }
+}
+
+TEST(Read, GoingBackOverManyReadsReplacesThoseThatWait) {
+    Rig rig;
+    rig.side(1).network.script({.fault = Fault::drop, .matches = has_opcode(wire::Opcode::read_response_first)});
+    const QueuePairIndex qp = rig.connect();
+    for (std::uint64_t i = 0; i < 16; ++i) {
+        ASSERT_TRUE(rig.post(rig.write(qp, i, i * 50 * 4096, 50 * 4096, Opcode::read)));
+    }
+    rig.run_until_quiet();
+    EXPECT_EQ(rig.side(0).completions.size(), 16U);
+    EXPECT_TRUE(rig.equal(0, 16 * 50 * 4096));
+    EXPECT_EQ(rig.side(0).hca.counters(0).timeouts, 0U);
+    EXPECT_LT(rig.side(1).hca.counters(0).tx_retransmitted_frames, 900U) << "once over again, not more";
+}
+
+}  // namespace
+}  // namespace gradstorm::roce::test
