@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace gradstorm::app {
@@ -184,7 +185,9 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 std::string describe_extras(const CLI::App& app) {
     const CLI::App& command = named_command(app);
     const std::vector<std::string> extras = app.remaining(true);
-    const std::string word = extras.empty() ? std::string{} : extras.front();
+    const auto option =
+        std::find_if(extras.begin(), extras.end(), [](const auto& extra) { return extra.starts_with("--"); });
+    const std::string word = option != extras.end() ? *option : extras.empty() ? std::string{} : extras.front();
     const std::string where = &command == &app ? std::string{} : " for '" + command.get_name() + "'";
     if (word.starts_with("-")) {
         const std::string name = word.substr(0, word.find('='));
@@ -197,12 +200,11 @@ std::string describe_extras(const CLI::App& app) {
 }
 
 std::string describe(const CLI::App& app, const CLI::ParseError& error) {
-    const std::string& kind = error.get_name();
-    const bool unknown_command =
-        kind == "RequiredError" && !app.remaining(true).empty() && app.get_subcommands().empty();
-    if (kind == "ExtrasError" || unknown_command) return describe_extras(app);
+    const bool no_command = app.get_subcommands().empty();
+    const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    if (extras || (no_command && !app.remaining(true).empty())) return describe_extras(app);
     std::string text = error.what();
-    if (kind == "RequiredError" && app.get_subcommands().empty()) text = "a command is missing";
+    if (no_command && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) text = "a command is missing";
     std::replace(text.begin(), text.end(), '\n', ' ');
     return text;
 }

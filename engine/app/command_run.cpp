@@ -64,13 +64,13 @@ int execute(const RunCommand& command) {
     }
     const auto record = recorder_options(command);
     if (!record) return fail(record.error());
-    const StopSignals signals;
     std::unique_ptr<cluster::Rendezvous> rendezvous;
     if (command.rendezvous) {
         auto met = meet(*command.rendezvous, command.node, subject->profile.cluster.nodes);
         if (!met) return fail(met.error());
         rendezvous = std::move(*met);
     }
+    const StopSignals signals;  // until here there is nothing to drain: a signal simply ends the process
     const auto run = run_in_real_time({.subject = &*subject,
                                        .record = *record,
                                        .rendezvous = rendezvous.get(),

@@ -182,46 +182,72 @@ Result<std::vector<std::vector<std::uint32_t>>> ranks_by_port(const profiles::Pr
     return by_port;
 }
 
-Result<void> add_port(Composition& composition, const profiles::Profile& profile, std::size_t index,
-                      const std::vector<std::uint32_t>& ranks, std::span<const std::byte> payload) {
-    const profiles::PortSettings& port = profile.ports[index];
-    auto device = dpdk::EthdevPort::open({.device = port.device, .payload = payload});
-    if (!device) return tl::unexpected(device.error());
+struct OpenPort {
+    const profiles::PortSettings* settings = nullptr;
+    std::unique_ptr<dpdk::EthdevPort> device;
+    std::vector<std::uint32_t> ranks;
+};
+
+/// Opens the ports that have ranks, then waits until each has its other end: before that, frames go nowhere.
+Result<std::vector<OpenPort>> open_ports(const profiles::Profile& profile,
+                                         const std::vector<std::vector<std::uint32_t>>& by_port,
+                                         std::span<const std::byte> payload) {
+    constexpr auto kLinkPatience = std::chrono::seconds{10};
+    std::vector<OpenPort> open;
+    for (std::size_t i = 0; i < by_port.size(); ++i) {
+        if (by_port[i].empty()) continue;
+        auto device = dpdk::EthdevPort::open({.device = profile.ports[i].device, .payload = payload});
+        if (!device) return tl::unexpected(device.error());
+        open.push_back({&profile.ports[i], std::move(*device), by_port[i]});
+    }
+    for (const OpenPort& port : open) {
+        if (auto up = port.device->wait_for_link(kLinkPatience); !up) return tl::unexpected(up.error());
+    }
+    return open;
+}
+
+Result<void> add_port(Composition& composition, const profiles::Profile& profile, OpenPort port) {
     const auto worker = static_cast<std::uint32_t>(composition.endpoints.size());
     std::vector<wire::HcaAddress> addresses;
-    for (const std::uint32_t rank : ranks) {
+    for (const std::uint32_t rank : port.ranks) {
         const auto hca = static_cast<std::uint32_t>(addresses.size());
-        const auto address = hca_address(port, **device, rank, hca);
+        const auto address = hca_address(*port.settings, *port.device, rank, hca);
         if (!address) return tl::unexpected(address.error());
         addresses.push_back(*address);
-        composition.placements.push_back({rank, worker, hca, port.name});
+        composition.placements.push_back({rank, worker, hca, port.settings->name});
     }
     dpdk::PortStackOptions stack = port_stack(profile, worker);
     if (captured_worker(profile, composition) == worker) stack.capture_frames = kCaptureFrames;
-    auto endpoint = dpdk::make_ethdev_endpoint(std::move(*device), hca_config(profile, std::move(addresses)), stack);
+    auto endpoint =
+        dpdk::make_ethdev_endpoint(std::move(port.device), hca_config(profile, std::move(addresses)), stack);
     if (!endpoint) return tl::unexpected(endpoint.error());
     add_endpoint(composition, std::move(*endpoint));
     return {};
+}
+
+Result<void> start_eal_for(const profiles::Profile& profile, const std::vector<std::vector<std::uint32_t>>& by_port,
+                           std::span<const std::byte> payload) {
+    dpdk::EalOptions eal{.memory_mb = 64};
+    for (std::size_t i = 0; i < by_port.size(); ++i) {
+        if (by_port[i].empty()) continue;
+        const std::string& device = profile.ports[i].device;
+        eal.memory_mb += dpdk::EthdevPort::memory_mb({.device = device, .payload = payload});
+        if (is_pci_address(device)) eal.pci.push_back(device);
+    }
+    return dpdk::start_eal(eal);
 }
 
 Result<Composition> compose_ports(const profiles::Profile& profile, const std::vector<std::uint32_t>& ranks) {
     const auto by_port = ranks_by_port(profile, ranks);
     if (!by_port) return tl::unexpected(by_port.error());
     const std::vector<std::byte> payload = constant_payload(profile);
-    dpdk::EalOptions eal{.memory_mb = 64};
-    for (std::size_t i = 0; i < by_port->size(); ++i) {
-        if ((*by_port)[i].empty()) continue;
-        const std::string& device = profile.ports[i].device;
-        eal.memory_mb += dpdk::EthdevPort::memory_mb({.device = device, .payload = payload});
-        if (is_pci_address(device)) eal.pci.push_back(device);
-    }
-    if (auto started = dpdk::start_eal(eal); !started) return tl::unexpected(started.error());
+    if (auto started = start_eal_for(profile, *by_port, payload); !started) return tl::unexpected(started.error());
+    auto open = open_ports(profile, *by_port, payload);
+    if (!open) return tl::unexpected(open.error());
     Composition composition;
     composition.engine = "dpdk, ports";
-    for (std::size_t i = 0; i < by_port->size(); ++i) {
-        if ((*by_port)[i].empty()) continue;
-        auto added = add_port(composition, profile, i, (*by_port)[i], payload);
-        if (!added) return tl::unexpected(added.error());
+    for (OpenPort& port : *open) {
+        if (auto added = add_port(composition, profile, std::move(port)); !added) return tl::unexpected(added.error());
     }
     std::sort(composition.placements.begin(), composition.placements.end(),
               [](const Placement& a, const Placement& b) { return a.rank < b.rank; });

@@ -40,7 +40,7 @@ std::string cores_owned() {
     return fmt::format("{} of {}", CPU_COUNT(&set), get_nprocs_conf());
 }
 
-std::string or_unknown(std::string value) { return value.empty() ? std::string{"unknown"} : value; }
+std::string or_unknown(const std::string& value) { return value.empty() ? "unknown" : value; }
 
 }  // namespace
 

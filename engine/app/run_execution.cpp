@@ -52,13 +52,14 @@ std::vector<replay::RankPlace> rank_places(const Subject& subject, const Composi
 }
 
 void add_worker_disclosure(Composition& composition, const replay::RealDriver& driver) {
-    composition.disclosures.push_back(fmt::format("{} workers on {} cores, idle policy {}",
-                                                  composition.endpoints.size(), replay::usable_cores(),
-                                                  replay::to_string(driver.idle_policy())));
+    composition.disclosures.push_back(
+        fmt::format("{} workers on {} cores, idle policy {}", composition.endpoints.size(), replay::usable_cores(),
+                    replay::to_string(driver.idle_policy(static_cast<std::uint32_t>(composition.endpoints.size())))));
 }
 
 std::vector<transport::Endpoint*> endpoints_of(const Composition& composition) {
     std::vector<transport::Endpoint*> endpoints;
+    endpoints.reserve(composition.endpoints.size());
     for (const auto& endpoint : composition.endpoints) endpoints.push_back(endpoint.get());
     return endpoints;
 }
@@ -139,7 +140,7 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
     auto recorder = RunRecorder::begin(request.record, announced);
     if (!recorder) return tl::unexpected(recorder.error());
     for (const std::string& warning : subject.workload.warnings) {
-        (*recorder)->record(events::message(driver.now(), events::kind::warning, warning));
+        (*recorder)->record(events::message(driver.now(), events::kind::kWarning, warning));
     }
 
     ProgressDisplay progress(request.show_progress);
@@ -155,7 +156,7 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
     } else {
         const replay::SessionReport report = (*session)->run();
         if (const std::string lost = capture->close(); !lost.empty()) {
-            (*recorder)->record(events::message(driver.now(), events::kind::warning, lost));
+            (*recorder)->record(events::message(driver.now(), events::kind::kWarning, lost));
         }
         record_report(**recorder, report, driver.now());
     }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -47,7 +48,9 @@ LoadedSubject load_trace(const SubjectOptions& options) {
     if (!trace) return tl::unexpected(trace.error().message);
     profiles::ParseOptions parse = parse_options(options);
     parse.needs_traffic = false;
-    parse.overrides.insert(parse.overrides.begin(), fmt::format("cluster.nodes={}", trace->ranks));
+    // A trace without communication names no ranks; two will do for nothing.
+    const std::uint32_t ranks = std::max(trace->ranks, 2U);
+    parse.overrides.insert(parse.overrides.begin(), fmt::format("cluster.nodes={}", ranks));
     auto profile = profiles::parse_profile(options.subject, kTraceProfile, parse);
     if (!profile) return tl::unexpected(profiles::to_string(profile.error()));
     auto workload = workload::workload_from_trace(*trace, *profile);

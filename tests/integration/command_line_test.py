@@ -89,7 +89,9 @@ class BadSubjects(ProgramTest):
 
     def test_device_that_is_not_there(self):
         done = self.gradstorm("run", "selftest-allreduce-4", "--no-store", "--set", 'transport.fabric="ports"',
-                              "--set", "port.0.name=p0", "--set", 'port.0.device="net_af_packet,iface=nosuch0"')
+                              "--set", "port.0.name=p0", "--set",
+                              'port.0.address="198.18.0.1/24"', "--set", "cluster.nodes=1", "--set",
+                              "cluster.gpus_per_node=4", "--set", 'port.0.device="net_af_packet,iface=nosuch0"')
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("nosuch0", done.stderr)
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <thread>
@@ -45,6 +46,41 @@ std::string argument(const std::string& device, const std::string& key) {
 
 bool is_memif_client(const std::string& device) {
     return device.starts_with("net_memif") && argument(device, "role") == "client";
+}
+
+struct DefaultArgument {
+    const char* driver;
+    const char* key;
+    const char* value;
+};
+
+/// What a user means who leaves it out. Slots that hold a frame of path MTU 4096 in one piece; a socket in the file
+/// system, whose directory says who may connect (DPDK's default, an abstract one, is open to every user of the host).
+constexpr std::array kDefaultArguments{
+    DefaultArgument{"net_memif", "socket-abstract", "no"}, DefaultArgument{"net_memif", "bsize", "8192"},
+    DefaultArgument{"net_memif", "rsize", "10"},           DefaultArgument{"net_af_packet", "framesz", "8192"},
+    DefaultArgument{"net_af_packet", "blocksz", "65536"},  DefaultArgument{"net_af_packet", "framecnt", "1024"},
+    DefaultArgument{"net_af_packet", "qdisc_bypass", "1"}};
+
+std::string with_default_arguments(std::string device) {
+    for (const DefaultArgument& missing : kDefaultArguments) {
+        if (!device.starts_with(missing.driver) || !argument(device, missing.key).empty()) continue;
+        device += fmt::format(",{}={}", missing.key, missing.value);
+    }
+    return device;
+}
+
+/// DPDK 22.11's memif counts free slots wrong when a frame takes several and the ring is nearly full: frames are then
+/// overwritten and delivered again and again.
+Result<void> refuse_small_slots(const std::string& device) {
+    if (!device.starts_with("net_memif")) return {};
+    const std::string text = argument(device, "bsize");
+    const long bytes = std::strtol(text.c_str(), nullptr, 10);
+    if (bytes >= static_cast<long>(wire::kFrameBufferSize)) return {};
+    return failure(ErrorCode::invalid_input,
+                   fmt::format("device '{}': bsize {} cannot hold a frame in one piece, and memif corrupts frames in "
+                               "pieces: leave bsize out or give at least {}",
+                               device, text, wire::kFrameBufferSize));
 }
 
 /// A server that was killed leaves its socket, and DPDK does not listen on one that exists.
@@ -101,7 +137,8 @@ EthdevPort::EthdevPort(PacketPool send_pool, PacketPool receive_pool, std::span<
 }
 
 Result<void> EthdevPort::attach(const EthdevOptions& options) {
-    device_ = options.device;
+    device_ = with_default_arguments(options.device);
+    if (auto large = refuse_small_slots(device_); !large) return large;
     const EalLog log;
     std::string name = device_;
     if (is_virtual(device_)) {
@@ -329,13 +366,9 @@ std::size_t EthdevPort::memory_mb(const EthdevOptions& options) {
 }
 
 std::string memif_device(const std::string& socket, bool server) {
-    // A file's directory says who may connect; DPDK's default, an abstract socket, is open to every user of the host.
-    return fmt::format("net_memif,role={},socket={},socket-abstract=no,bsize=8192,rsize=10",
-                       server ? "server" : "client", socket);
+    return fmt::format("net_memif,role={},socket={}", server ? "server" : "client", socket);
 }
 
-std::string af_packet_device(const std::string& interface) {
-    return fmt::format("net_af_packet,iface={},framesz=8192,blocksz=65536,framecnt=1024,qdisc_bypass=1", interface);
-}
+std::string af_packet_device(const std::string& interface) { return fmt::format("net_af_packet,iface={}", interface); }
 
 }  // namespace gradstorm::transport::dpdk

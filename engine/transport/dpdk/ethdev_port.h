@@ -24,6 +24,7 @@ namespace gradstorm::transport::dpdk {
 struct EthdevOptions {
     /// A device that DPDK makes ("net_memif,role=server,socket=/run/x.sock", see memif_device() and
     /// af_packet_device()), or the PCI address of one that start_eal() was given.
+    /// Sizes that are left out are chosen so that a frame of any RoCE path MTU fits one slot.
     std::string device;
     std::size_t send_buffers = 1024;
     std::size_t receive_buffers = 2048;
