@@ -63,10 +63,15 @@ RealDriver::~RealDriver() {
     }
 }
 
+IdlePolicy RealDriver::idle_policy(std::uint32_t workers) const {
+    const IdlePolicy automatic = automatic_idle_policy(workers, usable_cores());
+    const IdlePolicy wanted = options_.idle.value_or(automatic);
+    return wanted == IdlePolicy::spin ? automatic : wanted;  // spinning workers without cores would starve each other
+}
+
 Result<void> RealDriver::start(std::vector<Worker*> workers) {
     const auto count = static_cast<std::uint32_t>(workers.size());
-    idle_ = options_.idle.value_or(automatic_idle_policy(count, usable_cores()));
-    if (idle_ == IdlePolicy::spin && count > usable_cores()) idle_ = IdlePolicy::yield;  // would starve each other
+    idle_ = idle_policy(count);
     for (std::uint32_t i = 0; i < count; ++i) {
         threads_.push_back(std::make_unique<Thread>());
         Thread& thread = *threads_.back();

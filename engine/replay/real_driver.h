@@ -50,7 +50,9 @@ public:
 
     [[nodiscard]] std::string clock_description() const override { return timer_.description(); }
     [[nodiscard]] double clock_residual_ppm() const override { return timer_.residual_ppm(); }
+    /// What is in force: since start(), and with that many workers.
     [[nodiscard]] IdlePolicy idle_policy() const { return idle_; }
+    [[nodiscard]] IdlePolicy idle_policy(std::uint32_t workers) const;
 
 private:
     enum class Command : std::uint32_t { park, step, exit };

@@ -196,14 +196,14 @@ void ResultCollector::finish() {
     check.verdict = "ok";
     for (const auto& worker : state_->workers) {
         const WorkerAccount& account = worker->account();
-        if (account.steps == 0) continue;
-        const double busy = static_cast<double>(account.productive_steps) / static_cast<double>(account.steps);
-        check.busy_share = std::max(check.busy_share, busy);
-        if (check.clock == "virtual") continue;  // time jumps there: a gap says nothing
+        if (account.time <= Nanoseconds{0} || check.clock == "virtual") continue;  // time jumps there: gaps say nothing
+        const auto share = [&](Nanoseconds part) {
+            return static_cast<double>(part.count()) / static_cast<double>(account.time.count());
+        };
+        check.busy_share = std::max(check.busy_share, share(account.busy_time));
         check.late_steps += account.late_gaps;
         check.longest_gap_ns = std::max(check.longest_gap_ns, std::int64_t{account.longest_gap.count()});
-        if (account.time <= Nanoseconds{0}) continue;
-        const double late = static_cast<double>(account.late_time.count()) / static_cast<double>(account.time.count());
+        const double late = share(account.late_time);
         if (late > kMostLateShare) {
             check.verdict = fmt::format(
                 "worker {} was kept from running for {:.0f} % of the measured time: give it a "

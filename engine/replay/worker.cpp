@@ -55,25 +55,25 @@ StepResult Worker::step(Instant now) {
         next_bytes_at_ = now + kBytesInterval;
     }
     if (!finished_.load(std::memory_order_relaxed)) result.deadline = std::min(result.deadline, next_bytes_at_);
-    if (measured_) {
-        account_for(now);
-        account_.productive_steps += result.worked ? 1 : 0;
-    }
+    if (measured_) account_for(now, result.worked);
     return result;
 }
 
-void Worker::account_for(Instant now) {
+/// The step before has lasted until this one began.
+void Worker::account_for(Instant now, bool worked) {
     ++account_.steps;
     if (last_step_) {
         const Nanoseconds gap = now - *last_step_;
         account_.longest_gap = std::max(account_.longest_gap, gap);
         account_.time += gap;
+        if (last_step_worked_) account_.busy_time += std::min(gap, WorkerAccount::kLateGap);
         if (gap > WorkerAccount::kLateGap) {
             ++account_.late_gaps;
             account_.late_time += gap;
         }
     }
     last_step_ = now;
+    last_step_worked_ = worked;
 }
 
 bool Worker::poll_completions(Instant now) {

@@ -29,11 +29,11 @@ struct WorkerFailure {
 /// A worker's account of itself over the measured segments.
 struct WorkerAccount {
     std::uint64_t steps = 0;
-    std::uint64_t productive_steps = 0;
     std::uint64_t late_gaps = 0;  ///< more than kLateGap between two steps: time stolen or used up by one step
     Nanoseconds longest_gap{0};
     Nanoseconds late_time{0};  ///< sum of the late gaps
     Nanoseconds time{0};       ///< sum of all gaps
+    Nanoseconds busy_time{0};  ///< in steps that did work; time stolen from them does not count
     static constexpr Nanoseconds kLateGap{100'000};
 };
 
@@ -78,7 +78,7 @@ private:
     static constexpr std::size_t kBatch = 64;
     static constexpr std::size_t kKeptFailures = 64;
 
-    void account_for(Instant now);
+    void account_for(Instant now, bool worked);
     bool poll_completions(Instant now);
     void dispatch(const transport::Completion& completion, Instant now);
     void dispatch_to_sender(const Route& route, const transport::Completion& completion, Instant now);
@@ -94,6 +94,7 @@ private:
     std::vector<Route> routes_;  ///< by queue pair
     WorkerAccount account_;
     std::optional<Instant> last_step_;
+    bool last_step_worked_ = false;
     bool measured_ = false;
     std::vector<WorkerFailure> failures_;
     std::atomic<bool> finished_{true};
