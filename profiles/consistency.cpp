@@ -10,9 +10,9 @@
 namespace gradstorm::profiles {
 
 const Section& only(const Section& root, std::string_view table) {
-    static const Section kNone{"", {}};
+    static const Section none{"", {}};
     const auto& sections = root.branch(table).sections;
-    return sections.empty() ? kNone : sections.front();
+    return sections.empty() ? none : sections.front();
 }
 
 void report(const Section& section, std::string_view key, std::string message, Diagnostics& mistakes) {

@@ -214,6 +214,7 @@ void Section::settle(std::string_view key, Value value) {
     for (Setting& setting : settings_) {
         if (setting.key->name == key) {
             setting.value = std::move(value);
+            return;
         }
     }
 }

@@ -60,9 +60,9 @@ public:
         return !std::holds_alternative<std::monostate>(setting(key).value);
     }
     template <class T>
-    [[nodiscard]] T get(std::string_view key, T absent = {}) const {
+    [[nodiscard]] T get(std::string_view key, const T& absent = {}) const {
         const auto* value = std::get_if<T>(&setting(key).value);
-        return value != nullptr ? *value : std::move(absent);
+        return value != nullptr ? *value : absent;
     }
     [[nodiscard]] std::uint64_t number(std::string_view key) const { return get<std::uint64_t>(key); }
     [[nodiscard]] std::string text(std::string_view key) const { return get<std::string>(key); }

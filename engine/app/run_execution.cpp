@@ -60,6 +60,7 @@ void add_worker_disclosure(Composition& composition, const replay::RealDriver& d
 std::vector<transport::Endpoint*> endpoints_of(const Composition& composition) {
     std::vector<transport::Endpoint*> endpoints;
     endpoints.reserve(composition.endpoints.size());
+    endpoints.reserve(composition.endpoints.size());
     for (const auto& endpoint : composition.endpoints) endpoints.push_back(endpoint.get());
     return endpoints;
 }

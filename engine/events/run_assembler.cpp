@@ -221,18 +221,18 @@ void add_event(measure::RunResult& run, bool& self_checked, const Event& event) 
     };
     const Json fields = Json::parse(event.json);
     if (!fields.is_object()) throw Unusable("its fields are no object");
-    if (event.kind == kind::run_started) return start_run(run, fields);
-    if (event.kind == kind::measurement_started) return start_measurement(run, fields);
-    if (event.kind == kind::repetition_started || event.kind == kind::repetition_finished) return;
-    if (event.kind == kind::check_result) return add_check(run, fields);
-    if (event.kind == kind::counters) return add_ports(run, fields);
-    if (event.kind == kind::rank_results) return add_ranks(run, fields);
-    if (event.kind == kind::self_check) {
+    if (event.kind == kind::kRunStarted) return start_run(run, fields);
+    if (event.kind == kind::kMeasurementStarted) return start_measurement(run, fields);
+    if (event.kind == kind::kRepetitionStarted || event.kind == kind::kRepetitionFinished) return;
+    if (event.kind == kind::kCheckResult) return add_check(run, fields);
+    if (event.kind == kind::kCounters) return add_ports(run, fields);
+    if (event.kind == kind::kRankResults) return add_ranks(run, fields);
+    if (event.kind == kind::kSelfCheck) {
         const measure::SelfCheck check = self_check_of(fields);
         run.self_check = std::exchange(self_checked, true) ? worse_of(run.self_check, check) : check;
         return;
     }
-    if (event.kind == kind::outcome) return keep(end_run(run, fields));
+    if (event.kind == kind::kOutcome) return keep(end_run(run, fields));
     keep(optional_field<std::string>(fields, "text").value_or(event.json));
 }
 

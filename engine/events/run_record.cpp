@@ -76,26 +76,26 @@ Event run_started(Instant time, const measure::RunResult& run) {
                 {"dut", object_of(run.dut)}};
     if (!run.started_utc.empty()) fields["started_utc"] = run.started_utc;
     if (!run.environment.empty()) fields["environment"] = object_of(run.environment);
-    return event(time, kind::run_started, fields);
+    return event(time, kind::kRunStarted, fields);
 }
 
 Event measurement_started(Instant time, std::uint32_t index, const measure::MeasurementResult& measurement) {
     Json calls = Json::array();
     for (const measure::CallResult& call : measurement.calls) calls.push_back(fields_of(call));
-    return event(time, kind::measurement_started,
+    return event(time, kind::kMeasurementStarted,
                  {{"measurement", index}, {"label", measurement.label}, {"calls", std::move(calls)}});
 }
 
 Event repetition_started(Instant time, std::uint32_t measurement, std::uint32_t repetition) {
-    return event(time, kind::repetition_started, {{"measurement", measurement}, {"repetition", repetition}});
+    return event(time, kind::kRepetitionStarted, {{"measurement", measurement}, {"repetition", repetition}});
 }
 
 Event repetition_finished(Instant time, std::uint32_t measurement, std::uint32_t repetition) {
-    return event(time, kind::repetition_finished, {{"measurement", measurement}, {"repetition", repetition}});
+    return event(time, kind::kRepetitionFinished, {{"measurement", measurement}, {"repetition", repetition}});
 }
 
 Event check_result(Instant time, std::uint32_t measurement, std::uint32_t call, std::uint64_t wrong_elements) {
-    return event(time, kind::check_result,
+    return event(time, kind::kCheckResult,
                  {{"measurement", measurement}, {"call", call}, {"wrong_elements", wrong_elements}});
 }
 
@@ -106,7 +106,7 @@ Event message(Instant time, std::string_view kind, std::string_view text) {
 Event counters(Instant time, std::span<const measure::PortResult> ports) {
     Json list = Json::array();
     for (const measure::PortResult& port : ports) list.push_back(fields_of(port));
-    return event(time, kind::counters, {{"ports", std::move(list)}});
+    return event(time, kind::kCounters, {{"ports", std::move(list)}});
 }
 
 Event rank_results(Instant time, std::span<const measure::RankResult> ranks) {
@@ -116,11 +116,11 @@ Event rank_results(Instant time, std::span<const measure::RankResult> ranks) {
                         {"worker", rank.worker},
                         {"mean_lateness_ns", optional(rank.mean_lateness_ns)},
                         {"max_lateness_ns", optional(rank.max_lateness_ns)}});
-    return event(time, kind::rank_results, {{"ranks", std::move(list)}});
+    return event(time, kind::kRankResults, {{"ranks", std::move(list)}});
 }
 
 Event self_check(Instant time, const measure::SelfCheck& check) {
-    return event(time, kind::self_check,
+    return event(time, kind::kSelfCheck,
                  {{"busy_share", number(check.busy_share)},
                   {"late_steps", check.late_steps},
                   {"longest_gap_ns", check.longest_gap_ns},
@@ -130,7 +130,7 @@ Event self_check(Instant time, const measure::SelfCheck& check) {
 }
 
 Event outcome(Instant time, measure::Outcome outcome, std::string_view reason) {
-    return event(time, kind::outcome, {{"outcome", to_string(outcome)}, {"reason", reason}});
+    return event(time, kind::kOutcome, {{"outcome", to_string(outcome)}, {"reason", reason}});
 }
 
 Chunk completion_times(std::uint32_t measurement, std::uint32_t call, std::uint32_t repetition,
@@ -168,7 +168,7 @@ Result<void> append_result(JournalWriter& journal, Instant end, const measure::R
             done = journal.append(message_latency(m, measurement.message_latency));
     }
     for (const auto& e : run.events)
-        if (e.kind != kind::outcome) tail.push_back(message(Instant{Nanoseconds{e.time_ns}}, e.kind, e.text));
+        if (e.kind != kind::kOutcome) tail.push_back(message(Instant{Nanoseconds{e.time_ns}}, e.kind, e.text));
     if (!run.ports.empty()) tail.push_back(counters(end, run.ports));
     if (!run.rank_results.empty()) tail.push_back(rank_results(end, run.rank_results));
     if (!run.self_check.clock.empty()) tail.push_back(self_check(end, run.self_check));

@@ -16,18 +16,18 @@
 namespace gradstorm::events {
 
 namespace kind {
-inline constexpr std::string_view run_started = "run_started";
-inline constexpr std::string_view measurement_started = "measurement_started";
-inline constexpr std::string_view repetition_started = "repetition_started";
-inline constexpr std::string_view repetition_finished = "repetition_finished";
-inline constexpr std::string_view check_result = "check_result";
-inline constexpr std::string_view warning = "warning";
-inline constexpr std::string_view fault = "fault";
-inline constexpr std::string_view stall = "stall";
-inline constexpr std::string_view counters = "counters";
-inline constexpr std::string_view rank_results = "rank_results";
-inline constexpr std::string_view self_check = "self_check";
-inline constexpr std::string_view outcome = "outcome";
+inline constexpr std::string_view kRunStarted = "run_started";
+inline constexpr std::string_view kMeasurementStarted = "measurement_started";
+inline constexpr std::string_view kRepetitionStarted = "repetition_started";
+inline constexpr std::string_view kRepetitionFinished = "repetition_finished";
+inline constexpr std::string_view kCheckResult = "check_result";
+inline constexpr std::string_view kWarning = "warning";
+inline constexpr std::string_view kFault = "fault";
+inline constexpr std::string_view kStall = "stall";
+inline constexpr std::string_view kCounters = "counters";
+inline constexpr std::string_view kRankResults = "rank_results";
+inline constexpr std::string_view kSelfCheck = "self_check";
+inline constexpr std::string_view kOutcome = "outcome";
 }  // namespace kind
 
 /// The first event of a run: identity, profile, settings, environment, device under test, disclosures; nothing
@@ -42,7 +42,7 @@ inline constexpr std::string_view outcome = "outcome";
 /// Wrong elements that were found in the call's results; those of several records add up.
 [[nodiscard]] Event check_result(Instant time, std::uint32_t measurement, std::uint32_t call,
                                  std::uint64_t wrong_elements);
-/// A line for people: kind::warning, kind::fault, kind::stall ("rank R waits for rank P, channel C, step S").
+/// A line for people: kind::kWarning, kind::kFault, kind::kStall ("rank R waits for rank P, channel C, step S").
 [[nodiscard]] Event message(Instant time, std::string_view kind, std::string_view text);
 /// Totals so far; a later record replaces the earlier one of the same port.
 [[nodiscard]] Event counters(Instant time, std::span<const measure::PortResult> ports);

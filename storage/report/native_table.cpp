@@ -34,7 +34,7 @@ std::string header(const RunResult& run) {
     for (const std::string& disclosure : run.disclosures) out += line("note", disclosure);
     if (!run.dut.empty()) {
         std::string keys;
-        for (const auto& [key, value] : run.dut) keys += (keys.empty() ? "" : ", ") + key + " = " + value;
+        for (const auto& [key, value] : run.dut) keys += fmt::format("{}{} = {}", keys.empty() ? "" : ", ", key, value);
         out += line("dut", keys);
     }
     return out;

@@ -141,7 +141,7 @@ void RecordRows::append(const events::Event& event) {
     insert_event_.exec();
     insert_event_.reset();
     described_ =
-        described_ || event.kind == events::kind::run_started || event.kind == events::kind::measurement_started;
+        described_ || event.kind == events::kind::kRunStarted || event.kind == events::kind::kMeasurementStarted;
 }
 
 void RecordRows::append(const events::Chunk& chunk) {
@@ -165,7 +165,7 @@ measure::RunResult assemble(SQLite::Database& db, std::int64_t run, Depth depth)
     std::int64_t time = 0;
     const auto take = [&](const auto& record) {
         if (const auto added = assembler.add(record); !added)
-            unusable.push_back({time, std::string{events::kind::warning}, added.error().message});
+            unusable.push_back({time, std::string{events::kind::kWarning}, added.error().message});
     };
     Rows event_rows(db, "SELECT sequence, time_ns, kind, fields FROM events WHERE run_id = ? ORDER BY sequence", run);
     Rows chunk_rows(db,

@@ -139,7 +139,7 @@ struct RunStore::State {
         SQLite::Statement newest(db, "SELECT coalesce(max(time_ns), 0) FROM events WHERE run_id = ?");
         newest.bind(1, run);
         if (newest.executeStep()) last = Instant{Nanoseconds{newest.getColumn(0).getInt64()}};
-        for (const std::string& line : damage) rows.append(events::message(last, events::kind::warning, line));
+        for (const std::string& line : damage) rows.append(events::message(last, events::kind::kWarning, line));
         if (ending) rows.append(events::outcome(last, ending->outcome, ending->reason));
         measure::RunResult result = assemble(db, run, Depth::everything);
         if (result.outcome == measure::Outcome::running) {
@@ -250,7 +250,7 @@ Result<void> RunStore::finish(RunId run, const std::optional<Ending>& ending) {
     SQLite::Database& db = state_->db;
     return guarded(state_->path, [&]() -> Result<void> {
         db.exec("PRAGMA synchronous = FULL");  // the journals go afterwards: power may fail in between
-        const Result<void> done = state_->write_run_data(run.value, [&]() -> Result<void> {
+        Result<void> done = state_->write_run_data(run.value, [&]() -> Result<void> {
             if (is_complete(db, run.value)) return {};
             return state_->complete(run.value, ending);
         });

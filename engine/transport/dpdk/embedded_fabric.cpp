@@ -113,7 +113,7 @@ std::size_t EmbeddedFabric::memory_mb(const EmbeddedFabricOptions& options) {
     const std::size_t pools = options.workers * options.buffers * PacketPool::bytes_each();
     const std::size_t rings =
         options.workers * options.workers *
-        (options.ring_frames * sizeof(wire::Frame) + std::bit_ceil(options.buffers + 1) * sizeof(std::byte*) + 2 * 512);
+        (options.ring_frames * sizeof(wire::Frame) + std::bit_ceil(options.buffers + 1) * sizeof(std::byte*) + 1024);
     return kSpareMb + ((pools + rings) * 5 / 4 >> 20);
 }
 

@@ -59,7 +59,7 @@ void PacketPool::put(std::span<std::byte* const> buffers) {
 
 std::size_t PacketPool::bytes_each(std::size_t bytes) {
     // Header of the pool's element and the padding that spreads elements over memory channels: two cache lines each.
-    return kPacketMetadata + bytes + 4 * 64;
+    return kPacketMetadata + bytes + std::size_t{4} * 64;
 }
 
 }  // namespace gradstorm::transport::dpdk
