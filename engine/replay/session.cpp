@@ -253,7 +253,10 @@ private:
         for (const WaitFor& wait : report.waits) note(now, "stall", to_string(wait));
         report.culprit = culprit_of(evidence);
         std::string text = fmt::format("{} in {}", first, name_of(segment));
-        if (report.culprit) text += fmt::format("; rank {} is the one in common", *report.culprit);
+        // Of two ranks, both are at an end of everything.
+        if (report.culprit && state_->options.ranks.size() > 2) {
+            text += fmt::format("; rank {} is the one in common", *report.culprit);
+        }
         fail({ErrorCode::device, text});
     }
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -80,6 +81,9 @@ public:
         }
         return count;
     }
+    /// Changes what arrives here; number counts arrivals from 0.
+    std::function<void(std::uint64_t number, transport::Completion&)> tamper;
+
     /// From now on nothing leaves, and nothing that arrives is seen.
     void freeze() {
         const std::lock_guard lock(network_->mutex);
@@ -121,6 +125,7 @@ private:
         endpoint->completions_.push_back({0, request.length, request.immediate, peer,
                                           transport::CompletionKind::received_immediate,
                                           transport::CompletionStatus::success});
+        if (endpoint->tamper) endpoint->tamper(endpoint->arrivals_++, endpoint->completions_.back());
         completions_.push_back(
             {request.id, 0, 0, index, transport::CompletionKind::sent, transport::CompletionStatus::success});
         return true;
@@ -130,6 +135,7 @@ private:
     std::vector<transport::HcaCounters> counters_;
     bool moves_bytes_;
     bool frozen_ = false;
+    std::uint64_t arrivals_ = 0;
     std::vector<Pair> pairs_;
     std::deque<transport::Completion> completions_;
 };
