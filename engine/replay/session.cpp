@@ -40,6 +40,7 @@ public:
     void run() {
         SessionReport& report = state_->report;
         std::vector<Worker*> workers;
+        workers.reserve(state_->workers.size());
         for (const auto& worker : state_->workers) workers.push_back(worker.get());
         if (auto started = driver().start(workers); !started) {
             fail(started.error());

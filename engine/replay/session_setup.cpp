@@ -188,6 +188,7 @@ Result<void> SessionSetup::make_queue_pair(const ConnectionName& name, bool send
 
 Result<void> SessionSetup::exchange_and_connect() {
     std::vector<ConnectionEnd> told;
+    told.reserve(ends_.size());
     for (const auto& [key, end] : ends_) told.push_back(end.told);
     cluster::Rendezvous& rendezvous = *state_->around.rendezvous;
     const auto blobs = cluster::exchange(rendezvous, "connect", encode(told), state_->options.setup_timeout);

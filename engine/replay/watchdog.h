@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gradstorm::replay {
@@ -37,9 +38,8 @@ public:
         const std::atomic<int>* stop = nullptr;
         std::string phase;  ///< of the exchange at the end
     };
-    Watchdog(const Settings& settings, const std::vector<std::unique_ptr<Worker>>& workers,
-             cluster::Rendezvous& rendezvous)
-        : settings_(settings), workers_(&workers), rendezvous_(&rendezvous) {}
+    Watchdog(Settings settings, const std::vector<std::unique_ptr<Worker>>& workers, cluster::Rendezvous& rendezvous)
+        : settings_(std::move(settings)), workers_(&workers), rendezvous_(&rendezvous) {}
 
     [[nodiscard]] MonitorResult look(Instant now);
     [[nodiscard]] Ending ending() const { return ending_; }
