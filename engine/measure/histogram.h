@@ -45,13 +45,13 @@ public:
     /// counting leading zeros where the baseline instruction set has only BSR.
     [[nodiscard]] static std::uint32_t bucket_of(std::int64_t value) {
         constexpr std::uint64_t kBias = (1023U + kSubBucketBits - 1U) << kSubBucketBits;
-        constexpr std::uint32_t kFirst = 1U << kSubBucketBits;  // below it a value is its own bucket
-        constexpr std::uint32_t kEndOfExact = (53U - kSubBucketBits + 1U) << kSubBucketBits;
+        constexpr std::uint64_t kFirst = 1U << kSubBucketBits;  // below it a value is its own bucket
+        constexpr std::uint64_t kEndOfExact = (53U - kSubBucketBits + 1U) << kSubBucketBits;
         const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(value));
-        const auto bucket = static_cast<std::uint32_t>((bits >> (52U - kSubBucketBits)) - kBias);
+        const std::uint64_t bucket = (bits >> (52U - kSubBucketBits)) - kBias;
         if (bucket - kFirst >= kEndOfExact - kFirst) [[unlikely]]
             return bucket_of_any(value);
-        return bucket;
+        return static_cast<std::uint32_t>(bucket);
     }
     [[nodiscard]] static std::int64_t lowest_of(std::uint32_t bucket);
     [[nodiscard]] static std::int64_t highest_of(std::uint32_t bucket);

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -62,6 +61,7 @@ std::vector<std::string> call_row(const measure::CallResult& call, bool& any_mar
     row.push_back(
         number_text(ideal ? measure::percent_of(static_cast<double>(call.ideal_ns), median) : std::nullopt, 1));
     row.push_back(call.wrong_elements ? count_text(*call.wrong_elements) : kNotMeasured);
+    row.push_back(call.ideal_bound.empty() ? kNotMeasured : call.ideal_bound.substr(0, call.ideal_bound.find(':')));
     return row;
 }
 
@@ -80,23 +80,19 @@ std::vector<std::string> iteration_row(const measure::MeasurementResult& measure
 std::string calls_table(const RunResult& run) {
     if (run.measurements.empty()) return "no measurement was started\n";
     TextTable table(2, {"call", "collective", "size", "type", "algorithm", "median", "p99 ", "algbw GB/s", "busbw GB/s",
-                        "busbw Gb/s", "ideal", "% of ideal", "wrong"});
+                        "busbw Gb/s", "ideal", "% of ideal", "wrong", "bound by"});
     bool any_marked = false;
-    std::vector<std::string> bounds;
+    const measure::CallResult* longest = nullptr;  // whose ideal time is
     for (const auto& measurement : run.measurements) {
         for (const auto& call : measurement.calls) {
             table.add(call_row(call, any_marked));
-            if (!call.ideal_bound.empty() && std::find(bounds.begin(), bounds.end(), call.ideal_bound) == bounds.end())
-                bounds.push_back(call.ideal_bound);
+            if (!call.ideal_bound.empty() && (longest == nullptr || call.ideal_ns > longest->ideal_ns)) longest = &call;
         }
         if (measurement.calls.size() > 1) table.add(iteration_row(measurement, any_marked));
     }
     std::string out = table.text();
     if (any_marked) out += "* too few samples: fewer than ten lie beyond it\n";
-    constexpr std::size_t kFewBounds = 3;
-    for (std::size_t i = 0; i < std::min(bounds.size(), kFewBounds); ++i)
-        out += "ideal time bound by " + bounds[i] + '\n';
-    if (bounds.size() > kFewBounds) out += "ideal time bound by other parts too: see --format json\n";
+    if (longest != nullptr) out += fmt::format("ideal time of {}: {}\n", longest->label, longest->ideal_bound);
     return out;
 }
 

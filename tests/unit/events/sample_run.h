@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 /// A run result with every field set, for tests of everything that carries or prints one.
 namespace gradstorm::test {
@@ -19,7 +20,7 @@ inline measure::CallResult sample_call(std::string label, std::uint64_t bytes, s
     call.ranks = 2;
     call.bytes = bytes;
     call.ideal_ns = base_ns / 2;
-    call.ideal_bound = "line rate 100 Gb/s x 98.0 %";
+    call.ideal_bound = "bandwidth: " + std::to_string(bytes) + " B at 100 Gb/s x 98.04 % goodput";
     for (std::int64_t repetition = 0; repetition < 2; ++repetition) {
         auto& times = call.completion_ns.emplace_back();
         for (std::int64_t i = 0; i < 10; ++i) times.push_back(base_ns + 100 * i + 7 * repetition);
