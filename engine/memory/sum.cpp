@@ -27,6 +27,7 @@ void sum_elements(std::byte* to, const std::byte* a, const std::byte* b, std::ui
         std::memcpy(to + done, x.data(), kBlockBytes);
     }
     const std::uint64_t rest = bytes - done;
+    if (rest == 0) return;
     std::memcpy(x.data(), a + done, rest);
     std::memcpy(y.data(), b + done, rest);
     for (std::size_t i = 0; i < rest / sizeof(T); ++i) x[i] = add(x[i], y[i]);
