@@ -57,7 +57,8 @@ std::optional<wire::Opcode> opcode_of(const wire::Frame& frame) {
     const auto ip = find_ip(frame);
     if (!ip) return std::nullopt;
     const std::size_t protocol = byte_at(frame, ip->offset + (ip->v4 ? 9 : 6));
-    const std::size_t udp = ip->offset + (ip->v4 ? std::size_t{4} * (byte_at(frame, ip->offset) & 0xFU) : wire::kIpv6Size);
+    const std::size_t udp =
+        ip->offset + (ip->v4 ? std::size_t{4} * (byte_at(frame, ip->offset) & 0xFU) : wire::kIpv6Size);
     const std::size_t bth = udp + wire::kUdpSize;
     if (protocol != wire::kIpProtocolUdp || frame.length < bth + wire::kBthSize) return std::nullopt;
     if (word_at(frame, udp + 2) != wire::kRoceUdpPort) return std::nullopt;

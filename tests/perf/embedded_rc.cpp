@@ -96,7 +96,7 @@ public:
 
 private:
     static constexpr std::uint64_t kMemory = 0x10'0000'0000;  // an address range, never touched
-    static constexpr std::size_t kOutstanding = 64;            // messages of a queue pair
+    static constexpr std::size_t kOutstanding = 64;           // messages of a queue pair
 
     Endpoint& end(std::size_t side) { return *endpoints_[side].endpoint; }
 
