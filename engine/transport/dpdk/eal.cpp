@@ -123,6 +123,7 @@ int initialise(const EalOptions& options, std::size_t cpu) {
     static std::vector<std::string> kept;  // DPDK keeps pointers to its arguments
     kept = arguments(options, cpu);
     std::vector<char*> pointers;
+    pointers.reserve(kept.size() + 1);
     for (std::string& argument : kept) pointers.push_back(argument.data());
     const int count = static_cast<int>(pointers.size());
     pointers.push_back(nullptr);
@@ -165,10 +166,8 @@ std::string dpdk_version() { return rte_version(); }
 
 EalLog::EalLog() {
     // Overwritten from the start: at most one operation's text is ever kept.
-    if (FILE* stream = log_memory().stream; stream != nullptr) std::rewind(stream);
+    if (FILE* stream = log_memory().stream; stream != nullptr) std::fseek(stream, 0, SEEK_SET);
 }
-
-EalLog::~EalLog() = default;
 
 std::string EalLog::reason() const {
     LogMemory& memory = log_memory();

@@ -34,7 +34,7 @@ public:
     EalLog();
     EalLog(const EalLog&) = delete;
     EalLog& operator=(const EalLog&) = delete;
-    ~EalLog();
+    ~EalLog() = default;
 
     /// The first line that was logged, without DPDK's prefix, as a reason: ": no such device"; empty when there is
     /// none.
