@@ -45,7 +45,13 @@ function(gradstorm_test name)
   if("tsan" IN_LIST arg_LABELS)
     add_dependencies(gradstorm_tsan_tests ${name})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  set(environment "")
+  if(GRADSTORM_SANITIZE MATCHES "thread")
+    set(environment ENVIRONMENT
+      "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/thread_sanitizer_suppressions.txt")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${arg_TIMEOUT} ${environment})
   if(arg_LABELS)
     # gtest_discover_tests takes one label at most: a list falls apart on its way. NAME_TESTS is what it found.
     set(labels "${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake")
