@@ -60,7 +60,6 @@ void add_worker_disclosure(Composition& composition, const replay::RealDriver& d
 std::vector<transport::Endpoint*> endpoints_of(const Composition& composition) {
     std::vector<transport::Endpoint*> endpoints;
     endpoints.reserve(composition.endpoints.size());
-    endpoints.reserve(composition.endpoints.size());
     for (const auto& endpoint : composition.endpoints) endpoints.push_back(endpoint.get());
     return endpoints;
 }
@@ -145,7 +144,13 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
     }
 
     ProgressDisplay progress(request.show_progress);
-    RecordingObserver observer(**recorder, subject.plan, progress, [&] { capture->drain(); });
+    bool told_to_stop = false;
+    RecordingObserver observer(**recorder, subject.plan, progress, [&] {
+        capture->drain();
+        if (!(*recorder)->failure() || told_to_stop || request.stop == nullptr) return;
+        told_to_stop = true;
+        request.stop->fetch_add(1, std::memory_order_relaxed);
+    });
     auto session = replay::Session::create(options, {.workload = &subject.workload,
                                                      .endpoints = endpoints_of(*composition),
                                                      .rendezvous = &rendezvous,

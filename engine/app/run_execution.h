@@ -20,7 +20,7 @@ struct RunRequest {
     const Subject* subject = nullptr;
     RecorderOptions record;
     cluster::Rendezvous* rendezvous = nullptr;  ///< null: this process is all nodes
-    const std::atomic<int>* stop = nullptr;     ///< stop signals so far
+    std::atomic<int>* stop = nullptr;           ///< stop signals so far; raised when nothing can be recorded any more
     Nanoseconds stop_timeout{std::chrono::seconds{10}};
     bool show_progress = false;
 };

@@ -36,6 +36,6 @@ StopSignals::~StopSignals() {
     sigaction(SIGPIPE, &g_former_pipe, nullptr);
 }
 
-const std::atomic<int>& StopSignals::count() { return g_stop_count; }
+std::atomic<int>& StopSignals::count() { return g_stop_count; }
 
 }  // namespace gradstorm::app

@@ -21,8 +21,9 @@ public:
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
 
-    /// The number of stop signals so far; a session reads it from its own thread.
-    [[nodiscard]] static const std::atomic<int>& count();
+    /// The number of stop signals so far; a session reads it from its own thread. Who else wants the run to stop raises
+    /// it too.
+    [[nodiscard]] static std::atomic<int>& count();
 };
 
 }  // namespace gradstorm::app

@@ -105,7 +105,7 @@ public:
     {
         inner_->mark_deliveries();
     }
-    [[nodiscard]] bool deliveries_passed() const
+    [[nodiscard]] bool deliveries_passed()
         requires wire::MarksDeliveries<P>
     {
         return inner_->deliveries_passed();

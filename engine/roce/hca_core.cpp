@@ -35,10 +35,10 @@ std::size_t HcaCore::post_receive(std::span<const transport::ReceiveRequest> req
     return taken;
 }
 
-void HcaCore::ring_alarms() {
+void HcaCore::ring_alarms(Instant until) {
     // As many as were due on entry: an alarm that sets a new one for this very instant waits for the next step.
-    for (std::size_t left = state_.pairs.size(); left > 0 && state_.timers.next() <= state_.now; --left) {
-        requester_.alarm(state_.timers.pop());
+    for (std::size_t left = state_.pairs.size(); left > 0 && state_.timers.next() <= until; --left) {
+        requester_.alarm(state_.timers.pop(), until);
     }
 }
 

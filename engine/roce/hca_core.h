@@ -41,8 +41,9 @@ public:
 
     /// Time for what follows.
     void set_time(Instant now) { state_.now = now; }
-    /// Rings the alarms that are due: silence now counts as loss. The caller has taken in all that arrived before.
-    void ring_alarms();
+    /// Rings the alarms that were due at `until`, now or before: silence counts as loss for what was sent so long before
+    /// that. The caller has taken in all that arrived.
+    void ring_alarms(Instant until);
     /// Whether build() may have something to build.
     [[nodiscard]] bool wants_to_send() const { return !state_.owing.empty() || !state_.ready.empty(); }
     /// Takes received frames apart. The buffers stay the caller's, and may be freed afterwards.

@@ -42,7 +42,7 @@ public:
     void acknowledged(QueuePairIndex index, std::uint32_t psn, std::uint8_t syndrome);
     void read_response(QueuePairIndex index, const wire::DecodedFrame& frame);
     /// The alarm of the queue pair rang; maybe too early.
-    void alarm(QueuePairIndex index);
+    void alarm(QueuePairIndex index, Instant until);
 
 private:
     bool begin_message(QueuePairIndex index, const SendEntry& entry);

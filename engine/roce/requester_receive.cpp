@@ -170,11 +170,11 @@ void Requester::receiver_not_ready(QueuePairIndex index, std::uint32_t psn, std:
     state_.set_deadline(index, state_.now + wire::rnr_timer(timer_code));
 }
 
-void Requester::alarm(QueuePairIndex index) {
+void Requester::alarm(QueuePairIndex index, Instant until) {
     RequesterState& r = state_.requesters[index];
     QueuePair& pair = state_.pairs[index];
     if (r.deadline == kNoDeadline) return;
-    if (r.deadline > state_.now) {
+    if (r.deadline > until) {
         state_.timers.arm(index, r.deadline);
         return;
     }

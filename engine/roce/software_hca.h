@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -63,42 +64,46 @@ public:
             port_.free(frames);
             worked = true;
         }
-        if (core_.deadline() <= now && silence_is_loss(now, received < arrivals_.size())) {
-            core_.ring_alarms();
-            worked = true;
-        }
+        if (core_.deadline() <= now && ring_due_alarms(now, received < arrivals_.size())) worked = true;
         if (core_.wants_to_send() && send() > 0) worked = true;
         return {worked, std::min(core_.deadline(), port_deadline)};
     }
 
 private:
     static constexpr std::size_t kBurst = 32;
+    enum class Mark : std::uint8_t { none, set, passed };
     static constexpr std::size_t kMostFullBursts = 64;  // received in a row before alarms ring all the same
-    static constexpr Nanoseconds kFreshMark{200'000};   // a mark that passed within this time stands for now
 
-    /// Whether an alarm that is due may ring. An acknowledgement may still wait among what arrived, and, where the port
-    /// can tell, what we sent may not even have been taken by its receiver: its thread was kept from running. Neither
-    /// is loss. One second mark is set when the first took long to pass, so that a slow receiver delays alarms, but
-    /// never for ever.
-    bool silence_is_loss(Instant now, bool drained) {
+    /// Rings the alarms for which silence means loss. An acknowledgement may still wait among what arrived, and, where
+    /// the port can tell, what we sent may not even have been taken by its receiver: its thread was kept from running.
+    /// Neither is loss.
+    bool ring_due_alarms(Instant now, bool drained) {
         if (!drained && ++full_bursts_ < kMostFullBursts) return false;
         full_bursts_ = 0;
+        Instant until = now;
         if constexpr (wire::MarksDeliveries<Port>) {
-            if (marks_ == 0) mark_deliveries(now);
-            if (!port_.deliveries_passed()) return false;
-            if (marks_ == 1 && now - marked_at_ > kFreshMark) {
-                mark_deliveries(now);
-                if (!port_.deliveries_passed()) return false;
-            }
-            marks_ = 0;
+            if (!answers_would_be_here(now)) return false;
+            until = marked_at_;  // what was sent later has not been looked after
         }
+        core_.ring_alarms(until);
         return true;
     }
 
-    void mark_deliveries(Instant now) {
-        port_.mark_deliveries();
-        marked_at_ = now;
-        ++marks_;
+    /// The receivers have taken what we had sent when the mark was set, they had time to answer, and since then we have
+    /// once received all there was.
+    bool answers_would_be_here(Instant now) {
+        switch (mark_) {
+            case Mark::none:
+                port_.mark_deliveries();
+                marked_at_ = now;
+                mark_ = Mark::set;
+                [[fallthrough]];
+            case Mark::set:
+                if (port_.deliveries_passed()) mark_ = Mark::passed;
+                return false;
+            case Mark::passed: mark_ = Mark::none; return true;
+        }
+        return false;
     }
 
     /// Room is asked for before anything is built, so that what is built is taken: nothing to undo.
@@ -134,7 +139,7 @@ private:
     std::array<wire::Frame, kBurst> stock_{};  // free buffers, the first `stocked_`
     std::size_t stocked_ = 0;
     std::size_t full_bursts_ = 0;
-    std::uint32_t marks_ = 0;  // set since the alarms were due
+    Mark mark_ = Mark::none;
     Instant marked_at_{};
 };
 

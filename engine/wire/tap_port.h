@@ -51,7 +51,7 @@ public:
     {
         port_.mark_deliveries();
     }
-    [[nodiscard]] bool deliveries_passed() const
+    [[nodiscard]] bool deliveries_passed()
         requires MarksDeliveries<P>
     {
         return port_.deliveries_passed();

@@ -50,16 +50,24 @@ Result<std::unique_ptr<EmbeddedFabric>> EmbeddedFabric::create(const EmbeddedFab
 
 Result<void> EmbeddedFabric::build(const EmbeddedFabricOptions& options) {
     const std::size_t workers = options.workers;
+    step_counts_ = std::make_unique<StepCount[]>(workers);
     for (std::uint32_t w = 0; w < workers; ++w) {
         auto pool = PacketPool::create(options.buffers);
         if (!pool) return tl::unexpected(pool.error());
         pools_.push_back(std::move(*pool));
         ports_.push_back(std::unique_ptr<FabricPort>(new FabricPort(w, table_, payload_)));
         FabricPort& port = *ports_.back();
+        port.step_count_ = &step_counts_[w];
         port.peers_.resize(workers);
         port.stash_.resize(options.buffers);
         pools_.back().take_all(port.stash_);
-        { std::uint64_t z = 1; for (std::size_t i = port.stash_.size(); i > 1; --i) { z = z * 6364136223846793005u + 1442695040888963407u; std::swap(port.stash_[i - 1], port.stash_[(z >> 33) % i]); } }
+        {
+            std::uint64_t z = 1;
+            for (std::size_t i = port.stash_.size(); i > 1; --i) {
+                z = z * 6364136223846793005u + 1442695040888963407u;
+                std::swap(port.stash_[i - 1], port.stash_[(z >> 33) % i]);
+            }
+        }
         for (std::byte* buffer : port.stash_) payload_.fill(buffer);
     }
     for (std::size_t from = 0; from < workers; ++from) {
@@ -69,6 +77,7 @@ Result<void> EmbeddedFabric::build(const EmbeddedFabricOptions& options) {
             auto buffers = make_ring(sizeof(std::byte*), std::bit_ceil(options.buffers + 1));
             if (!buffers) return tl::unexpected(buffers.error());
             ports_[from]->peers_[to].to = *frames;
+            ports_[from]->peers_[to].step_count = &step_counts_[to];
             ports_[to]->peers_[from].from = *frames;
             ports_[from]->peers_[to].buffers_to = *buffers;
             ports_[to]->peers_[from].buffers_from = *buffers;

@@ -59,6 +59,7 @@ private:
 
     fabric::ConstantPayload payload_;
     fabric::ForwardingTable table_;
+    std::unique_ptr<StepCount[]> step_counts_;  // by worker
     std::vector<PacketPool> pools_;
     std::vector<rte_ring*> rings_;
     std::vector<std::unique_ptr<FabricPort>> ports_;

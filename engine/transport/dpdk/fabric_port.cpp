@@ -183,12 +183,24 @@ std::size_t FabricPort::room() {
 }
 
 void FabricPort::mark_deliveries() {
-    for (Peer& peer : peers_) peer.mark = peer.to->prod.tail;
+    for (Peer& peer : peers_) {
+        peer.mark = peer.to->prod.tail;
+        peer.taken = false;
+    }
 }
 
-bool FabricPort::deliveries_passed() const {
-    return std::all_of(peers_.begin(), peers_.end(),
-                       [](const Peer& peer) { return static_cast<std::int32_t>(peer.to->cons.tail - peer.mark) >= 0; });
+bool FabricPort::deliveries_passed() {
+    return std::all_of(peers_.begin(), peers_.end(), [](Peer& peer) { return answered(peer); });
+}
+
+bool FabricPort::answered(Peer& peer) {
+    constexpr std::uint32_t kWholeStep = 2;  // the step under way may have begun before the frames were taken
+    const std::uint32_t steps = peer.step_count->steps.load(std::memory_order_relaxed);
+    if (!peer.taken) {
+        peer.taken = static_cast<std::int32_t>(peer.to->cons.tail - peer.mark) >= 0;
+        peer.taken_at = steps;
+    }
+    return peer.taken && steps - peer.taken_at >= kWholeStep;
 }
 
 std::size_t FabricPort::least_room() const {

@@ -8,6 +8,7 @@
 #include "engine/wire/frame_port.h"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,11 @@ struct FabricPortCounters {
     std::uint64_t unknown_destination = 0;  ///< dropped: no worker has the destination MAC
     std::uint64_t refused = 0;              ///< calls of send() that met a full ring: back-pressure, not loss
     std::uint64_t most_received_at_once = 0;
+};
+
+/// How often a worker has stepped its port: written by that worker, read by others that wait for its answers.
+struct alignas(128) StepCount {
+    std::atomic<std::uint32_t> steps{0};
 };
 
 /// A worker's place in the embedded fabric. A frame is a 16-byte handle that goes, by its destination MAC, through a
@@ -48,9 +54,13 @@ public:
     std::size_t receive(std::span<wire::Frame> out);
     void free(std::span<const wire::Frame> frames);
     [[nodiscard]] std::size_t room();
-    Instant advance(Instant) { return kNoDeadline; }
+    Instant advance(Instant) {
+        step_count_->steps.store(step_count_->steps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        return kNoDeadline;
+    }
     void mark_deliveries();
-    [[nodiscard]] bool deliveries_passed() const;
+    /// Taken by the receivers, and answered: each has ended the step in which it took the last of them.
+    [[nodiscard]] bool deliveries_passed();
 
     [[nodiscard]] const FabricPortCounters& counters() const { return counters_; }
 
@@ -63,7 +73,10 @@ private:
         rte_ring* from = nullptr;        // frames we receive
         rte_ring* buffers_to = nullptr;  // its buffers that we give back
         rte_ring* buffers_from = nullptr;
-        std::uint32_t mark = 0;  // where `to` stood in mark_deliveries()
+        const StepCount* step_count = nullptr;
+        std::uint32_t mark = 0;      // where `to` stood in mark_deliveries()
+        bool taken = true;           // everything up to the mark
+        std::uint32_t taken_at = 0;  // the peer's step in which we saw that
     };
 
     FabricPort(std::uint32_t worker, const fabric::ForwardingTable& table, const fabric::ConstantPayload& payload)
@@ -77,7 +90,10 @@ private:
     void give_back(std::uint32_t owner, std::span<const wire::Frame> frames);
     std::size_t least_room() const;
 
+    [[nodiscard]] static bool answered(Peer& peer);
+
     std::uint32_t worker_;
+    StepCount* step_count_ = nullptr;
     const fabric::ForwardingTable* table_;
     const fabric::ConstantPayload* payload_;
     std::vector<Peer> peers_;        // by worker
