@@ -41,8 +41,8 @@ public:
 
     /// Time for what follows.
     void set_time(Instant now) { state_.now = now; }
-    /// Rings the alarms that were due at `until`, now or before: silence counts as loss for what was sent so long before
-    /// that. The caller has taken in all that arrived.
+    /// Rings the alarms that were due at `until`, now or before: silence counts as loss for what was sent so long
+    /// before that. The caller has taken in all that arrived.
     void ring_alarms(Instant until);
     /// Whether build() may have something to build.
     [[nodiscard]] bool wants_to_send() const { return !state_.owing.empty() || !state_.ready.empty(); }

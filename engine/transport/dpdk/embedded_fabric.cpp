@@ -61,13 +61,6 @@ Result<void> EmbeddedFabric::build(const EmbeddedFabricOptions& options) {
         port.peers_.resize(workers);
         port.stash_.resize(options.buffers);
         pools_.back().take_all(port.stash_);
-        {
-            std::uint64_t z = 1;
-            for (std::size_t i = port.stash_.size(); i > 1; --i) {
-                z = z * 6364136223846793005u + 1442695040888963407u;
-                std::swap(port.stash_[i - 1], port.stash_[(z >> 33) % i]);
-            }
-        }
         for (std::byte* buffer : port.stash_) payload_.fill(buffer);
     }
     for (std::size_t from = 0; from < workers; ++from) {
