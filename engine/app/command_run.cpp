@@ -62,6 +62,13 @@ int execute(const RunCommand& command) {
         complain(command.subject.subject + ": nothing to replay: it holds no communication");
         return kBadInput;
     }
+    if (subject->profile.criteria > 0) {
+        complain(
+            fmt::format("{}: [[criterion]]: this version judges no criteria, and what is not judged cannot pass; "
+                        "remove the {} [[criterion]] table(s)",
+                        command.subject.subject, subject->profile.criteria));
+        return kBadInput;
+    }
     const auto record = recorder_options(command);
     if (!record) return fail(record.error());
     std::unique_ptr<cluster::Rendezvous> rendezvous;

@@ -142,6 +142,9 @@ bool is_pci_address(const std::string& device) {
     return !device.starts_with("net_") && std::count(device.begin(), device.end(), ':') >= 1;
 }
 
+/// A network card, or an interface of the kernel, which may be one.
+bool may_leave_host(const std::string& device) { return is_pci_address(device) || device.starts_with("net_af_"); }
+
 /// The address of the `index`-th rank on a port: the profile's (or the emulated one of the rank), counted up.
 Result<wire::HcaAddress> hca_address(const profiles::PortSettings& port, const dpdk::EthdevPort& device,
                                      std::uint32_t rank, std::uint32_t index) {
@@ -247,6 +250,7 @@ Result<Composition> compose_ports(const profiles::Profile& profile, const std::v
     Composition composition;
     composition.engine = "dpdk, ports";
     for (OpenPort& port : *open) {
+        composition.network_is_emulated &= !may_leave_host(port.settings->device);
         if (auto added = add_port(composition, profile, std::move(port)); !added) return tl::unexpected(added.error());
     }
     std::sort(composition.placements.begin(), composition.placements.end(),

@@ -40,6 +40,7 @@ struct Composition {
     std::vector<Placement> placements;                            ///< of the ranks of this process, ascending
     std::string engine;                                           ///< "dpdk, embedded fabric"
     std::vector<std::string> disclosures;                         ///< what is emulated or not modelled
+    bool network_is_emulated = true;  ///< no frame leaves this host: the generator is the network, too
     std::optional<CaptureTap> capture;
 };
 

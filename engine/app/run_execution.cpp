@@ -6,6 +6,7 @@
 #include "engine/app/environment.h"
 #include "engine/app/progress.h"
 #include "engine/app/recording_observer.h"
+#include "engine/app/unhonoured.h"
 #include "engine/app/version.h"
 #include "engine/measure/clock.h"
 #include "engine/replay/real_driver.h"
@@ -109,11 +110,20 @@ measure::RunResult announced_run(const Subject& subject, bool virtual_time) {
     return run;
 }
 
-void record_report(RunRecorder& recorder, const replay::SessionReport& report, Instant end) {
+std::pair<measure::Outcome, std::string> judged(const replay::SessionReport& report, bool network_is_emulated) {
+    const std::string& verdict = report.self_check.verdict;
+    if (report.outcome != measure::Outcome::pass || network_is_emulated || verdict == "ok") {
+        return {report.outcome, report.reason};
+    }
+    return {measure::Outcome::invalid, "the generator bound the run, not the network: " + verdict};
+}
+
+void record_report(RunRecorder& recorder, const replay::SessionReport& report, bool network_is_emulated, Instant end) {
     recorder.record(events::counters(end, report.ports));
     recorder.record(events::rank_results(end, report.ranks));
     recorder.record(events::self_check(end, report.self_check));
-    recorder.finish(end, report.outcome, report.reason);
+    const auto [outcome, reason] = judged(report, network_is_emulated);
+    recorder.finish(end, outcome, reason);
 }
 
 Result<FinishedRun> run_in_real_time(const RunRequest& request) {
@@ -139,7 +149,9 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
     announced.disclosures = composition->disclosures;
     auto recorder = RunRecorder::begin(request.record, announced);
     if (!recorder) return tl::unexpected(recorder.error());
-    for (const std::string& warning : subject.workload.warnings) {
+    std::vector<std::string> warnings = subject.workload.warnings;
+    for (std::string& line : unhonoured_settings(subject.profile)) warnings.push_back(std::move(line));
+    for (const std::string& warning : warnings) {
         (*recorder)->record(events::message(driver.now(), events::kind::kWarning, warning));
     }
 
@@ -164,7 +176,7 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
         if (const std::string lost = capture->close(); !lost.empty()) {
             (*recorder)->record(events::message(driver.now(), events::kind::kWarning, lost));
         }
-        record_report(**recorder, report, driver.now());
+        record_report(**recorder, report, composition->network_is_emulated, driver.now());
     }
     progress.clear();
     return FinishedRun{(*recorder)->result(), (*recorder)->stored_as(), (*recorder)->notice()};

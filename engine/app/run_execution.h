@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 /// One run from a subject to its record: the same for `run`, `selftest` and, in virtual time, `replay-seed`.
 namespace gradstorm::app {
@@ -41,7 +42,12 @@ struct FinishedRun {
 /// The run's identity and settings, nothing measured. Without host and time where `virtual_time` is set.
 [[nodiscard]] measure::RunResult announced_run(const Subject& subject, bool virtual_time);
 
+/// Outcome and reason of the run. On a real network a run that its generator bound is `invalid` and cannot pass; where
+/// the network is emulated by this process the self-check only informs: there the generator always binds.
+[[nodiscard]] std::pair<measure::Outcome, std::string> judged(const replay::SessionReport& report,
+                                                              bool network_is_emulated);
+
 /// Hands what only the end of a session knows to the recorder, and closes the record.
-void record_report(RunRecorder& recorder, const replay::SessionReport& report, Instant end);
+void record_report(RunRecorder& recorder, const replay::SessionReport& report, bool network_is_emulated, Instant end);
 
 }  // namespace gradstorm::app

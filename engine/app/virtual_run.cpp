@@ -47,7 +47,7 @@ Result<FinishedRun> run_in_virtual_time(const Subject& subject, const RecorderOp
     auto run = replay::VirtualRun::create(subject.workload, options, &observer);
     if (!run) return tl::unexpected(run.error());
     const replay::SessionReport report = (*run)->run();
-    record_report(**recorder, report, (*run)->now());
+    record_report(**recorder, report, true, (*run)->now());
     return FinishedRun{(*recorder)->result(), (*recorder)->stored_as(), (*recorder)->notice()};
 }
 

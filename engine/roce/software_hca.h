@@ -42,7 +42,7 @@ public:
         return core_.connect(queue_pair, peer);
     }
     [[nodiscard]] transport::HcaCounters counters(std::size_t hca) const override { return core_.counters(hca); }
-    [[nodiscard]] std::string describe(transport::QueuePairIndex queue_pair) const {
+    [[nodiscard]] std::string describe(transport::QueuePairIndex queue_pair) const override {
         return core_.describe(queue_pair);
     }
 

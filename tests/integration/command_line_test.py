@@ -194,6 +194,16 @@ class Run(ProgramTest):
         self.assertEqual(kinds[0], "run_started")
         self.assertEqual(kinds[-1], "outcome")
 
+    def test_setting_without_effect_is_said(self):
+        done = self.gradstorm("run", *SMALL_RUN, "--set", "transport.congestion_control=dcqcn")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("transport.congestion_control = dcqcn changes nothing", done.stderr)
+
+    def test_criteria_are_refused_rather_than_passed(self):
+        text = self.gradstorm("profile", "show", "selftest-allreduce-4").stdout
+        path = self.write("judged.toml", text + '[[criterion]]\nmetric = "loss"\nmax = "0ppm"\n')
+        self.assertFails(self.gradstorm("run", path), 4, "[[criterion]]")
+
     def test_no_store_leaves_nothing(self):
         done = self.gradstorm("run", *SMALL_RUN, "--no-store")
         self.assertEqual(done.returncode, 0, done.stderr)
