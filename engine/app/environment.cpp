@@ -48,9 +48,8 @@ measure::KeyValues host_environment() {
     measure::KeyValues values;
     utsname names{};
     const bool named = uname(&names) == 0;
-    std::string cpu = first_value("/proc/cpuinfo", "model name");
     values.emplace_back("host", named ? names.nodename : "unknown");
-    values.emplace_back("cpu", or_unknown(std::move(cpu)));
+    values.emplace_back("cpu", or_unknown(first_value("/proc/cpuinfo", "model name")));
     values.emplace_back("cores", cores_owned());
     values.emplace_back("machine", named ? names.machine : "unknown");
     values.emplace_back("kernel", named ? fmt::format("{} {}", names.sysname, names.release) : "unknown");

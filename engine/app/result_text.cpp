@@ -18,6 +18,7 @@ std::string result_text(const measure::RunResult& run, OutputFormat format) {
 
 std::string run_list_text(const std::vector<store::RunSummary>& runs) {
     std::vector<report::RunListRow> rows;
+    rows.reserve(runs.size());
     for (const store::RunSummary& run : runs) {
         rows.push_back({run.id.value, run.uuid, run.started_utc, run.profile_name, run.ranks, run.engine, run.outcome,
                         run.reason});
