@@ -103,7 +103,7 @@ std::string syntax_message(std::string_view description) {
         message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
     }
     const bool number =
-        message.rfind("decimal integer: expected digit", 0) == 0 || message.rfind("floating-point: expected", 0) == 0;
+        message.starts_with("decimal integer: expected digit") || message.starts_with("floating-point: expected");
     if (number) {
         message += "; text, and numbers with a unit, stand in quotes: \"64KiB\"";
     }

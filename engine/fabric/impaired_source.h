@@ -72,7 +72,7 @@ public:
 
     /// A bit behind the Ethernet header; behind the payload anchor only the ICRC when the payload must stay as it is.
     [[nodiscard]] std::size_t corrupt_bit(const wire::Frame& frame, bool spare_payload) {
-        constexpr std::size_t kEthernetBits = 14 * 8;
+        constexpr std::size_t kEthernetBits = std::size_t{14} * 8;
         const std::size_t bits = 8 * std::size_t{frame.length};
         const std::size_t headers =
             8 * std::size_t{frame.offset < wire::kPayloadAnchor ? wire::kPayloadAnchor - frame.offset : 0u};

@@ -19,6 +19,7 @@ ProgramBuilder::ProgramBuilder(Session::State& state, std::uint32_t rank, std::u
 
 std::vector<RankProgram> ProgramBuilder::build() {
     std::vector<RankProgram> programs;
+    programs.reserve(state_->workload().measurements.size());
     for (std::uint32_t m = 0; m < state_->workload().measurements.size(); ++m) programs.push_back(program(m));
     return programs;
 }

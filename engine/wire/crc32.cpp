@@ -36,8 +36,8 @@ constexpr Tables kTables = make_tables();
 std::uint32_t update_table(std::uint32_t state, const std::byte* data, std::size_t size) {
     const auto index = [](std::uint32_t word, unsigned byte) { return word >> (8 * byte) & 0xFFU; };
     for (; size >= 8; data += 8, size -= 8) {
-        const std::uint32_t low = load_little<std::uint32_t>(data) ^ state;
-        const std::uint32_t high = load_little<std::uint32_t>(data + 4);
+        const auto low = load_little<std::uint32_t>(data) ^ state;
+        const auto high = load_little<std::uint32_t>(data + 4);
         state = kTables[7][index(low, 0)] ^ kTables[6][index(low, 1)] ^ kTables[5][index(low, 2)] ^
                 kTables[4][index(low, 3)] ^ kTables[3][index(high, 0)] ^ kTables[2][index(high, 1)] ^
                 kTables[1][index(high, 2)] ^ kTables[0][index(high, 3)];

@@ -16,7 +16,10 @@ namespace {
 
 /// The multiplier that moves a 64-bit half on by n bits: x^n mod P, one place to the left because the product of two
 /// reflected polynomials of 64 bit has 127 of them.
-constexpr long long multiplier(unsigned n) { return static_cast<long long>(std::uint64_t{power_of_x(n)} << 1U); }
+constexpr long long multiplier(unsigned n) {
+    const std::uint64_t shifted = std::uint64_t{power_of_x(n)} << 1U;
+    return static_cast<long long>(shifted);
+}
 
 /// A lane is moved on by n bits: its low half stands 64 bits further in front, and each product has 32 bits to spare.
 constexpr long long low_half(unsigned n) { return multiplier(n + 32); }
