@@ -49,6 +49,10 @@ constexpr std::size_t kCaptureFrames = 65'536;
 
 bool is_synthetic(const profiles::Profile& profile) { return profile.transport.payload == "synthetic"; }
 
+/// Packet buffers of a worker in the embedded fabric. With real payload they are written and read whole: so few that
+/// they stay in the nearest caches.
+std::size_t packet_buffers(const profiles::Profile& profile) { return is_synthetic(profile) ? 512 : 192; }
+
 /// The constant payload of synthetic mode.
 std::vector<std::byte> constant_payload(const profiles::Profile& profile) {
     if (!is_synthetic(profile)) return {};
@@ -113,7 +117,8 @@ Result<Composition> compose_embedded(const profiles::Profile& profile, const std
         mine.push_back(wire::emulated_hca_address(ranks[i]));
     }
     const std::vector<std::byte> payload = constant_payload(profile);
-    const dpdk::EmbeddedFabricOptions options{.workers = workers, .payload = payload};
+    const dpdk::EmbeddedFabricOptions options{
+        .workers = workers, .buffers = packet_buffers(profile), .payload = payload};
     if (auto started = dpdk::start_eal({.memory_mb = dpdk::EmbeddedFabric::memory_mb(options)}); !started) {
         return tl::unexpected(started.error());
     }

@@ -39,6 +39,8 @@ name = "allreduce"
 calls = [{{op = "all_reduce", bytes = "64MiB"}}]
 [library]
 fidelity = "{}"
+chunk = "64KiB"
+slots = 4
 [transport]
 payload = "{}"
 workers = 2
@@ -58,7 +60,7 @@ app::Subject subject_of(std::uint32_t iterations, const char* fidelity, const ch
 struct Measured {
     double seconds = 0;         ///< all iterations, slowest rank
     std::uint64_t frames = 0;   ///< data frames of one direction
-    std::uint64_t payload = 0;  ///< their payload
+    std::uint64_t payload = 0;  ///< bytes of both directions
 };
 
 Measured measure(const app::Subject& subject) {
@@ -67,12 +69,14 @@ Measured measure(const app::Subject& subject) {
     const auto run = app::run_in_real_time(request);
     if (!run) throw std::runtime_error(run.error().message);
     const measure::RunResult& result = run->result;
-    if (result.measurements.empty() || result.ports.empty() || result.measurements[0].calls[0].completion_ns.empty()) {
+    if (result.measurements.empty() || result.ports.size() != 2 ||
+        result.measurements[0].calls[0].completion_ns.empty()) {
         throw std::runtime_error(result.reason);
     }
     const auto& times = result.measurements[0].calls[0].completion_ns[0];
     const auto total = std::accumulate(times.begin(), times.end(), std::int64_t{0});
-    return {static_cast<double>(total) / 1e9, result.ports[0].data_frames, result.ports[0].payload_bytes};
+    return {static_cast<double>(total) / 1e9, result.ports[0].data_frames,
+            result.ports[0].payload_bytes + result.ports[1].payload_bytes};
 }
 
 std::vector<Round> frames_against_net_ring() {
