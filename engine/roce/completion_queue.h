@@ -21,8 +21,9 @@ public:
         ring_.reserve(places_);
     }
 
-    [[nodiscard]] bool full() const { return reserved_ == places_; }
-    void reserve() { ++reserved_; }
+    [[nodiscard]] bool full() const { return room() == 0; }
+    [[nodiscard]] std::uint32_t room() const { return places_ - reserved_; }
+    void reserve(std::uint32_t count = 1) { reserved_ += count; }
     void release() { --reserved_; }  ///< of a request that completed without a completion
     void push(const transport::Completion& completion) { ring_.push(completion); }
 

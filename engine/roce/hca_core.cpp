@@ -21,11 +21,23 @@ void prefetch_received(const wire::Frame& frame) {
     __builtin_prefetch(header + frame.length - wire::kIcrcSize);
 }
 
+/// The longest run at the front that is for one queue pair.
+std::span<const transport::WorkRequest> requests_of_one_pair(std::span<const transport::WorkRequest> requests) {
+    std::size_t length = 1;
+    while (length < requests.size() && requests[length].queue_pair == requests.front().queue_pair) ++length;
+    return requests.first(length);
+}
+
 }  // namespace
 
 std::size_t HcaCore::post(std::span<const transport::WorkRequest> requests) {
     std::size_t taken = 0;
-    while (taken < requests.size() && requester_.post(requests[taken])) ++taken;
+    while (taken < requests.size()) {
+        const std::span<const transport::WorkRequest> run = requests_of_one_pair(requests.subspan(taken));
+        const std::size_t posted = requester_.post(run);
+        taken += posted;
+        if (posted < run.size()) break;
+    }
     return taken;
 }
 

@@ -107,7 +107,9 @@ struct alignas(64) HeaderTemplate {
         frame.offset = offset;
         frame.length = frame_length;
         std::memcpy(frame.buffer + kStart + 64, lines.data() + 64, 64);
-        if (offset < kStart + 64) std::memcpy(frame.buffer + kStart, lines.data(), 64);
+        // Extended headers reach into the line in front, as a rule by less than half of it.
+        if (offset < kStart + 64) std::memcpy(frame.buffer + kStart + 32, lines.data() + 32, 32);
+        if (offset < kStart + 32) std::memcpy(frame.buffer + kStart, lines.data(), 32);
         Layout<S>::store(frame.buffer + wire::kPayloadAnchor, fields);
         return icrc ^ Layout<S>::delta(deltas, fields);
     }

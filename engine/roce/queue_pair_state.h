@@ -16,7 +16,7 @@
 namespace gradstorm::roce {
 
 /// A posted work request and the PSNs it takes: one a frame, a READ one for each frame of its response.
-struct SendEntry {
+struct alignas(64) SendEntry {
     transport::WorkRequest request;
     std::uint32_t first_psn = 0;
     std::uint32_t frames = 0;

@@ -14,6 +14,7 @@ namespace {
 using transport::Opcode;
 using transport::WorkRequest;
 
+constexpr std::uint32_t kEntriesAhead = 8;         // far enough for the next cache level to answer
 constexpr std::uint16_t kMessageEndInterval = 16;  // frames behind an AckReq from which on a message end asks again
 
 bool is_write(Opcode opcode) { return opcode == Opcode::write || opcode == Opcode::write_with_immediate; }
@@ -38,26 +39,33 @@ wire::Opcode frame_opcode(Opcode message, bool first, bool last) {
 
 }  // namespace
 
-bool Requester::post(const WorkRequest& request) {
+std::size_t Requester::post(std::span<const WorkRequest> requests) {
     constexpr std::uint32_t kMaxFramesAhead = 1U << 30U;  // far inside what 32-bit PSN counts can tell apart
-    const QueuePairIndex index = request.queue_pair;
+    const QueuePairIndex index = requests.front().queue_pair;
     QueuePair& pair = state_.pairs[index];
     RequesterState& r = state_.requesters[index];
-    if (r.tail - r.head == pair.send_depth || state_.completions.full()) return false;
-    const std::uint64_t frames =
-        request.length == 0 ? 1 : ((request.length - std::uint64_t{1}) >> pair.path_mtu_shift) + 1;
-    if (r.posted - r.unacknowledged + frames > kMaxFramesAhead) return false;
-    state_.completions.reserve();
-    if (pair.failed) {
-        state_.completions.push(
-            {.id = request.id, .queue_pair = index, .status = transport::CompletionStatus::flushed});
-        return true;
+    const std::uint32_t room = std::min(pair.send_depth - (r.tail - r.head), state_.completions.room());
+    std::uint32_t taken = 0;
+    for (const WorkRequest& request : requests.first(std::min<std::size_t>(room, requests.size()))) {
+        const std::uint64_t frames =
+            request.length == 0 ? 1 : ((request.length - std::uint64_t{1}) >> pair.path_mtu_shift) + 1;
+        if (r.posted - r.unacknowledged + frames > kMaxFramesAhead) break;
+        ++taken;
+        if (pair.failed) [[unlikely]] {
+            state_.completions.push(
+                {.id = request.id, .queue_pair = index, .status = transport::CompletionStatus::flushed});
+            continue;
+        }
+        // Field by field: put together elsewhere first, the entry would be read back before its parts are stored.
+        SendEntry& entry = r.entries[r.tail++ & r.mask];
+        entry.request = request;
+        entry.first_psn = r.posted;
+        entry.frames = static_cast<std::uint32_t>(frames);
+        r.posted += entry.frames;
     }
-    r.entries[r.tail & r.mask] = {request, r.posted, static_cast<std::uint32_t>(frames)};
-    ++r.tail;
-    r.posted += static_cast<std::uint32_t>(frames);
-    state_.make_ready(index);
-    return true;
+    state_.completions.reserve(taken);
+    if (r.cursor != r.tail) state_.make_ready(index);
+    return taken;
 }
 
 std::size_t Requester::take_turn(QueuePairIndex index, std::span<wire::Frame> frames) {
@@ -65,6 +73,11 @@ std::size_t Requester::take_turn(QueuePairIndex index, std::span<wire::Frame> fr
     std::size_t built = 0;
     while (built < frames.size() && can_send(index)) {
         const SendEntry& entry = r.entries[r.cursor & r.mask];
+        if (r.offset == 0) {
+            const std::size_t onlys = build_onlys(index, frames.subspan(built));
+            built += onlys;
+            if (onlys > 0) continue;
+        }
         if (r.offset > 0 && is_write(entry.request.opcode) &&
             entry.request.length - r.offset > state_.pairs[index].path_mtu) {
             built += build_middles(index, entry, frames.subspan(built));
@@ -77,12 +90,17 @@ std::size_t Requester::take_turn(QueuePairIndex index, std::span<wire::Frame> fr
     return built;
 }
 
+inline bool Requester::has_local_access(const WorkRequest& request) const {
+    return request.length == 0 ||
+           state_.regions.local_allowed(request.local_key, request.local_address, request.length);
+}
+
 /// Whether the message at the cursor may start now: local access, fence, number of READs.
 bool Requester::begin_message(QueuePairIndex index, const SendEntry& entry) {
     const WorkRequest& request = entry.request;
     QueuePair& pair = state_.pairs[index];
-    RequesterState& r = state_.requesters[index];
-    if (request.length > 0 && !state_.regions.local_allowed(request.local_key, request.local_address, request.length)) {
+    const RequesterState& r = state_.requesters[index];
+    if (!has_local_access(request)) {
         // It completes in its order: progress leads here again until everything in front of it has.
         if (r.cursor == r.head) state_.fail(index, transport::CompletionStatus::local_protection_error);
         return false;
@@ -122,7 +140,40 @@ void Requester::account(QueuePair& pair, RequesterState& r, const SendEntry& ent
     if (count_distance(r.next, r.high) > 0) r.high = r.next;
 }
 
-/// The hot loop: MIDDLE frames up to the next AckReq, the end of the window, of the turn, or of the message.
+/// An AckReq was set or not on a frame, the last of its message or not.
+inline void Requester::asked(RequesterState& r, bool ack_request, bool last) const {
+    r.since_request = ack_request ? std::uint16_t{0} : static_cast<std::uint16_t>(r.since_request + 1);
+    r.messages_since_request =
+        ack_request ? std::uint16_t{0} : static_cast<std::uint16_t>(r.messages_since_request + (last ? 1 : 0));
+}
+
+/// The hot loop of short messages: plain WRITEs of exactly one path MTU each, none if the next is something else.
+std::size_t Requester::build_onlys(QueuePairIndex index, std::span<wire::Frame> frames) {
+    RequesterState& r = state_.requesters[index];
+    QueuePair& pair = state_.pairs[index];
+    const SendEntry& first = r.entries[r.cursor & r.mask];
+    const std::uint32_t in_window = r.window - (r.next - r.unacknowledged);
+    const std::uint32_t most = std::min({static_cast<std::uint32_t>(frames.size()), r.tail - r.cursor, in_window});
+    std::uint32_t count = 0;
+    for (; count < most; ++count) {
+        const SendEntry& entry = r.entries[r.cursor & r.mask];
+        __builtin_prefetch(&r.entries[(r.cursor + kEntriesAhead) & r.mask]);
+        const WorkRequest& request = entry.request;
+        const bool plain = request.opcode == Opcode::write && request.length == pair.path_mtu && !request.fence &&
+                           request.traffic_class == first.request.traffic_class;
+        if (!plain || !has_local_access(request)) break;
+        const bool ack_request = wants_ack(r, true);
+        const std::uint32_t word = (entry.first_psn & kPsnMask) | (ack_request ? kAckRequestBit : 0);
+        build_shaped<Shape::write_only>(pair, entry, word, 0, frames[count]);
+        asked(r, ack_request, true);
+        ++r.cursor;
+    }
+    if (count > 0) account(pair, r, first, count, frames.front().length, pair.path_mtu, count);
+    return count;
+}
+
+/// The hot loop of long messages: MIDDLE frames up to the next AckReq, the end of the window, of the turn, or of the
+/// message.
 std::size_t Requester::build_middles(QueuePairIndex index, const SendEntry& entry, std::span<wire::Frame> frames) {
     RequesterState& r = state_.requesters[index];
     QueuePair& pair = state_.pairs[index];
@@ -211,9 +262,7 @@ void Requester::build_one(QueuePairIndex index, const SendEntry& entry, wire::Fr
         case Shape::credit: build_shaped<Shape::credit>(pair, entry, word, r.offset, frame); break;
         default: build_other(pair, entry, frame_opcode(request.opcode, first, last), ack, payload, frame, r); break;
     }
-    r.since_request = ack ? std::uint16_t{0} : static_cast<std::uint16_t>(r.since_request + 1);
-    if (last) ++r.messages_since_request;
-    if (ack) r.messages_since_request = 0;
+    asked(r, ack, last);
     const std::uint32_t psns = is_read ? entry.first_psn + entry.frames - r.next : 1;
     account(pair, r, entry, 1, frame.length, payload, psns);
     r.offset = last ? 0 : r.offset + payload;

@@ -27,8 +27,8 @@ class Requester {
 public:
     explicit Requester(HcaState& state) : state_(state) {}
 
-    /// Takes the request unless the send queue is full.
-    bool post(const transport::WorkRequest& request);
+    /// Takes requests, all of one queue pair, from the front as long as there is room; returns how many.
+    std::size_t post(std::span<const transport::WorkRequest> requests);
 
     [[nodiscard]] bool can_send(QueuePairIndex index) const {
         const RequesterState& r = state_.requesters[index];
@@ -45,12 +45,15 @@ public:
     void alarm(QueuePairIndex index, Instant until);
 
 private:
+    [[nodiscard]] bool has_local_access(const transport::WorkRequest& request) const;
     bool begin_message(QueuePairIndex index, const SendEntry& entry);
+    std::size_t build_onlys(QueuePairIndex index, std::span<wire::Frame> frames);
     std::size_t build_middles(QueuePairIndex index, const SendEntry& entry, std::span<wire::Frame> frames);
     void build_one(QueuePairIndex index, const SendEntry& entry, wire::Frame& frame);
     template <Shape S>
     void build_shaped(QueuePair& pair, const SendEntry& entry, std::uint32_t psn_word, std::uint64_t offset,
                       wire::Frame& frame);
+    void asked(RequesterState& r, bool ack_request, bool last) const;
     void build_other(QueuePair& pair, const SendEntry& entry, wire::Opcode opcode, bool ack_request,
                      std::uint32_t payload, wire::Frame& frame, const RequesterState& r);
     [[nodiscard]] bool wants_ack(const RequesterState& r, bool last) const;
