@@ -9,6 +9,7 @@
 #include "engine/wire/address.h"
 #include "engine/wire/frame.h"
 #include "engine/wire/frame_port.h"
+#include "engine/wire/gathered_frame.h"
 
 #include <algorithm>
 #include <array>
@@ -28,6 +29,8 @@ struct ImpairedPortOptions {
     std::size_t held_frames = 4096;
     /// Corrupt headers and ICRC only: for pools whose constant payload must survive.
     bool spare_payload = false;
+    /// The inner port's frames are gathered (wire/gathered_frame.h): no payload to corrupt.
+    bool gathered = false;
 };
 
 /// A FramePort in front of another that does to the frames sent through it what bad networks do: drop, duplicate,
@@ -136,10 +139,8 @@ private:
         if (verdict.duplicate) duplicate(source, frame);
         if (verdict.corrupt && frame.length > kEthernetHeader) {
             ++source.counters.corrupted;
-            if (scripted_bit_)
-                flip_bit(frame, *scripted_bit_);
-            else
-                flip_bit(frame, source.corrupt_bit(frame, options_.spare_payload));
+            const bool spare = options_.spare_payload || options_.gathered;
+            flip_bit(frame, in_buffer(frame, scripted_bit_ ? *scripted_bit_ : source.corrupt_bit(frame, spare)));
         }
         Instant departure = source.departure(now_, frame.length) + verdict.extra_delay;
         if (verdict.reorder) {
@@ -170,6 +171,14 @@ private:
         return verdict;
     }
 
+    /// Where a bit of the frame lies in its buffer; one of a payload that is not there: in the ICRC.
+    std::size_t in_buffer(const wire::Frame& frame, std::size_t bit) const {
+        if (!options_.gathered) return bit;
+        const std::size_t icrc = 8 * (std::size_t{frame.length} - wire::kIcrcSize);
+        const std::size_t kept = 8 * (wire::gathered_size(frame) - wire::kIcrcSize);
+        return bit < kept ? bit : kept + (bit >= icrc ? bit - icrc : 0);
+    }
+
     // Made before the original may be corrupted; leaves right behind it.
     void duplicate(ImpairedSource& source, const wire::Frame& frame) {
         wire::Frame copy;
@@ -179,7 +188,7 @@ private:
         }
         copy.offset = frame.offset;
         copy.length = frame.length;
-        std::memcpy(copy.data(), frame.data(), frame.length);
+        std::memcpy(copy.data(), frame.data(), options_.gathered ? wire::gathered_size(frame) : frame.length);
         ++source.counters.duplicated;
         --room_for_copies_;
         copy_ = copy;

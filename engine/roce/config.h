@@ -24,6 +24,7 @@ struct SoftwareHcaConfig {
     std::vector<wire::HcaAddress> addresses;  ///< the emulated HCAs; queue pairs name them by index
     PayloadMode payload = PayloadMode::synthetic;
     std::uint64_t payload_seed = 1;  ///< of synthetic_payload(); the port's pool was made with the same
+    bool gathered = false;           ///< the port's frames are (wire/gathered_frame.h); needs synthetic payload
     std::uint32_t turn_frames =
         16;  ///< a queue pair sends at most so many before the next one's turn; 8 to 32 are fast
     Nanoseconds cnp_interval{4'000};  ///< at most one CNP a queue pair in this time (a common adapter default)

@@ -30,7 +30,8 @@ std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
 
 }  // namespace
 
-FrameChecksum::FrameChecksum(PayloadMode mode, std::uint64_t seed) : mode_(mode), payload_(synthetic_payload(seed)) {
+FrameChecksum::FrameChecksum(PayloadMode mode, std::uint64_t seed, bool gathered)
+    : mode_(mode), gathered_(gathered), payload_(synthetic_payload(seed)) {
     if (mode_ == PayloadMode::memory) return;
     std::uint32_t power = kOne;
     for (std::size_t words = 0; words <= payload_.size() / 4; ++words) {
@@ -70,11 +71,11 @@ void FrameChecksum::begin(wire::Frame& frame, const wire::FrameHeaders& headers,
 void FrameChecksum::seal(const wire::Frame& frame, std::size_t header_size, std::size_t payload_length) const {
     std::byte* payload = frame.data() + header_size;
     const std::size_t pad = wire::pad_count(payload_length);
-    std::memset(payload + payload_length, 0, pad);
-    std::byte* end = payload + payload_length + pad;
+    if (!gathered_) std::memset(payload + payload_length, 0, pad);
+    std::byte* icrc = payload + icrc_place(payload_length + pad);
     const std::span<const std::byte> headers{frame.data(), header_size};
-    wire::put_icrc(
-        end, mode_ == PayloadMode::memory ? wire::icrc({frame.data(), end}) : synthetic_icrc(headers, payload_length));
+    wire::put_icrc(icrc, mode_ == PayloadMode::memory ? wire::icrc({frame.data(), icrc})
+                                                      : synthetic_icrc(headers, payload_length));
 }
 
 bool FrameChecksum::verify(const std::byte* frame, std::size_t length, std::size_t header_size,

@@ -21,9 +21,13 @@ namespace gradstorm::roce {
 /// headers are read; in memory mode every byte is.
 class FrameChecksum {
 public:
-    FrameChecksum(PayloadMode mode, std::uint64_t seed);
+    /// `gathered`: the port's frames are (wire/gathered_frame.h); in synthetic mode alone.
+    FrameChecksum(PayloadMode mode, std::uint64_t seed, bool gathered = false);
 
     [[nodiscard]] PayloadMode mode() const { return mode_; }
+    [[nodiscard]] bool gathered() const { return gathered_; }
+    /// Where the ICRC of a frame lies in its buffer, from the payload anchor on; `padded` is its payload with the pad.
+    [[nodiscard]] std::size_t icrc_place(std::size_t padded) const { return gathered_ ? 0 : padded; }
     [[nodiscard]] const SyntheticPayload& constant_payload() const { return payload_; }
 
     /// The delta tables for payloads of this length (0 or a path MTU); made when first asked for, before the run.
@@ -35,7 +39,7 @@ public:
     /// Writes the ICRC of a frame whose headers, and in memory mode whose payload, are in place; clears the pad.
     void seal(const wire::Frame& frame, std::size_t header_size, std::size_t payload_length) const;
 
-    /// Whether the ICRC of a received frame (of `length` bytes to the end of the ICRC) is right.
+    /// Whether the ICRC of a received frame (of `length` bytes to the end of the ICRC, as on the wire) is right.
     [[nodiscard]] bool verify(const std::byte* frame, std::size_t length, std::size_t header_size,
                               std::size_t payload_length) const;
 
@@ -52,6 +56,7 @@ private:
     [[nodiscard]] std::uint32_t synthetic_icrc(std::span<const std::byte> headers, std::size_t payload_length) const;
 
     PayloadMode mode_;
+    bool gathered_;
     SyntheticPayload payload_;
     std::vector<std::uint32_t> powers_;  // x^(32 i): multiplying moves a CRC over i words of zeros
     std::vector<std::uint32_t> states_;  // of payload prefixes with their pad, by length; empty in memory mode

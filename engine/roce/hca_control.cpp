@@ -48,6 +48,7 @@ Result<void> check(const transport::QueuePairAttributes& attributes, std::size_t
 }  // namespace
 
 HcaCore::HcaCore(const SoftwareHcaConfig& config) : state_(config), requester_(state_), responder_(state_) {
+    if (config.gathered) scratch_.resize(wire::kFrameBufferSize);
     const std::size_t hcas = std::max<std::size_t>(1, config.addresses.size());
     slot_bits_ = 24U - static_cast<std::uint32_t>(std::bit_width(hcas - 1));
     slot_mask_ = (1U << slot_bits_) - 1;

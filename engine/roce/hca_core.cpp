@@ -2,6 +2,7 @@
 #include "engine/roce/hca_core.h"
 
 #include "engine/roce/psn.h"
+#include "engine/wire/gathered_frame.h"
 
 #include <algorithm>
 
@@ -12,14 +13,6 @@ namespace {
 constexpr std::size_t kOpcodePlace = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
 constexpr std::size_t kQpnPlace = kOpcodePlace + 5;
 constexpr std::size_t kShortestQuick = kOpcodePlace + wire::kBthSize + wire::kAethSize + wire::kIcrcSize;
-
-/// The lines that the quick way reads: the header, which may reach into a second line, and the ICRC.
-void prefetch_received(const wire::Frame& frame) {
-    const std::byte* header = frame.data();
-    __builtin_prefetch(header);
-    __builtin_prefetch(header + kOpcodePlace + wire::kBthSize - 1);
-    __builtin_prefetch(header + frame.length - wire::kIcrcSize);
-}
 
 /// The longest run at the front that is for one queue pair.
 std::span<const transport::WorkRequest> requests_of_one_pair(std::span<const transport::WorkRequest> requests) {
@@ -55,7 +48,6 @@ void HcaCore::ring_alarms(Instant until) {
 }
 
 void HcaCore::receive(std::span<const wire::Frame> frames) {
-    for (const wire::Frame& frame : frames) prefetch_received(frame);
     for (const wire::Frame& frame : frames) receive(frame);
 }
 
@@ -86,7 +78,14 @@ inline bool HcaCore::find(std::uint32_t qpn, QueuePairIndex& index) const {
 
 void HcaCore::receive(const wire::Frame& frame) {
     if (!receive_quickly(frame)) [[unlikely]]
-        receive_in_full(frame);
+        receive_in_full(whole(frame));
+}
+
+/// The frame as it is on the wire.
+wire::Frame HcaCore::whole(const wire::Frame& frame) {
+    if (!state_.checksum.gathered()) return frame;
+    const std::size_t length = wire::gather(frame, state_.checksum.constant_payload(), scratch_);
+    return {scratch_.data(), 0, static_cast<std::uint16_t>(length), frame.source};
 }
 
 /// The branches are ordered by how often they are taken in a stream of long messages: MIDDLE first.

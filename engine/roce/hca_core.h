@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace gradstorm::roce {
 
@@ -60,6 +61,7 @@ private:
     void receive(const wire::Frame& frame);
     [[nodiscard]] bool receive_quickly(const wire::Frame& frame);
     void receive_in_full(const wire::Frame& frame);
+    [[nodiscard]] wire::Frame whole(const wire::Frame& frame);
     void dispatch(QueuePairIndex index, const wire::DecodedFrame& decoded, const wire::Frame& frame);
     [[nodiscard]] bool find(std::uint32_t qpn, QueuePairIndex& index) const;
     [[nodiscard]] transport::HcaCounters& counters_of(const wire::MacAddress& mac);
@@ -71,6 +73,7 @@ private:
     Responder responder_;
     std::uint32_t slot_mask_ = 0;  // low bits of a QPN: the slot, common to all HCAs; high bits: the HCA
     std::uint32_t slot_bits_ = 0;
+    std::vector<std::byte> scratch_;  // one frame; where frames are gathered
 };
 
 }  // namespace gradstorm::roce

@@ -22,7 +22,7 @@ using transport::QueuePairIndex;
 struct HcaState {
     explicit HcaState(const SoftwareHcaConfig& configuration)
         : config(configuration),
-          checksum(configuration.payload, configuration.payload_seed),
+          checksum(configuration.payload, configuration.payload_seed, configuration.gathered),
           counters(configuration.addresses.size()) {}
 
     SoftwareHcaConfig config;

@@ -84,9 +84,9 @@ static_assert(sizeof(ResponderState) == 64);
 struct ReadJob {
     std::uint64_t address = 0;
     std::uint32_t length = 0;
-    std::uint32_t sent = 0;       ///< bytes
-    std::uint32_t psn = 0;        ///< of the next response frame, 24 bit
-    std::uint32_t first_psn = 0;  ///< of the request
+    std::uint32_t sent = 0;      ///< bytes
+    std::uint32_t psn = 0;       ///< of the next response frame, 24 bit
+    std::uint32_t last_psn = 0;  ///< of the response, 24 bit
     bool done = false;
     bool repeated = false;  ///< asked for again: its frames count as retransmissions
 };

@@ -15,7 +15,7 @@ using transport::Opcode;
 using transport::WorkRequest;
 
 constexpr std::uint32_t kEntriesAhead = 8;         // far enough for the next cache level to answer
-constexpr std::uint16_t kMessageEndInterval = 16;  // frames behind an AckReq from which on a message end asks again
+constexpr std::uint16_t kMessageEndInterval = 32;  // frames behind an AckReq from which on a message end asks again
 
 bool is_write(Opcode opcode) { return opcode == Opcode::write || opcode == Opcode::write_with_immediate; }
 bool carries_immediate(Opcode opcode) {
@@ -187,6 +187,7 @@ std::size_t Requester::build_middles(QueuePairIndex index, const SendEntry& entr
     const HeaderTemplate& header = pair.templates[static_cast<std::size_t>(Shape::write_middle)];
     const HeaderDeltas& deltas = *pair.deltas;
     const bool copy = state_.checksum.mode() == PayloadMode::memory;
+    const std::size_t icrc_place = state_.checksum.icrc_place(mtu);
     for (std::uint32_t i = 0; i < count; ++i) {
         wire::Frame& frame = frames[i];
         std::uint32_t word = (r.next + i) & kPsnMask;
@@ -197,7 +198,7 @@ std::size_t Requester::build_middles(QueuePairIndex index, const SendEntry& entr
             std::memcpy(payload, memory_at(entry.request.local_address + r.offset + std::uint64_t{i} * mtu), mtu);
             icrc ^= state_.checksum.payload_part(payload, mtu);
         }
-        wire::put_icrc(payload + mtu, icrc);
+        wire::put_icrc(payload + icrc_place, icrc);
     }
     if (count == to_request) {
         r.since_request = 0;
@@ -229,7 +230,7 @@ void Requester::build_shaped(QueuePair& pair, const SendEntry& entry, std::uint3
         std::memcpy(payload, memory_at(request.local_address + offset), length);
         icrc ^= state_.checksum.payload_part(payload, length);
     }
-    wire::put_icrc(payload + length, icrc);
+    wire::put_icrc(payload + state_.checksum.icrc_place(length), icrc);
 }
 
 /// One frame of any kind at the cursor.

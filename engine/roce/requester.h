@@ -17,7 +17,7 @@ namespace gradstorm::roce {
 /// flight, asks for acknowledgements, goes back N on a NAK or when none comes in time, and completes requests in order.
 ///
 /// AckReq is set every 64 frames, but at least four times a window; and at the end of a message when nothing is posted
-/// behind it, when 16 frames went by, or when a quarter of the send queue did. So a full send queue or window always
+/// behind it, when 32 frames went by, or when a quarter of the send queue did. So a full send queue or window always
 /// has an acknowledgement on its way, at any depth.
 ///
 /// The timeout starts with the first frame in flight and anew with each progress; without progress it doubles with each

@@ -8,6 +8,19 @@ namespace gradstorm::roce {
 using transport::CompletionStatus;
 using Message = ResponderState::Message;
 
+namespace {
+
+ReadJob read_job(const wire::FrameHeaders& headers, const QueuePair& pair) {
+    const wire::Reth& reth = headers.reth;
+    const std::uint32_t frames = reth.length == 0 ? 1 : ((reth.length - 1) >> pair.path_mtu_shift) + 1;
+    return {.address = reth.virtual_address,
+            .length = reth.length,
+            .psn = headers.bth.psn,
+            .last_psn = (headers.bth.psn + frames - 1) & kPsnMask};
+}
+
+}  // namespace
+
 bool Responder::post_receive(const transport::ReceiveRequest& request) {
     QueuePair& pair = state_.pairs[request.queue_pair];
     if (pair.receives.size() == pair.receive_depth || state_.completions.full()) return false;
@@ -120,12 +133,10 @@ Responder::Verdict Responder::execute_read(QueuePairIndex index, const wire::Dec
         return Verdict::access_error;
     }
     if (pair.read_jobs.size() == kMaxReads) return Verdict::invalid;
-    const std::uint32_t psn = decoded.headers.bth.psn;
-    pair.read_jobs.push({.address = reth.virtual_address, .length = reth.length, .psn = psn, .first_psn = psn});
+    const ReadJob job = read_job(decoded.headers, pair);
+    pair.read_jobs.push(job);
     // The response takes one PSN a frame; advance() adds the last of them.
-    ResponderState& r = state_.responders[index];
-    const std::uint32_t frames = reth.length == 0 ? 1 : ((reth.length - 1) >> pair.path_mtu_shift) + 1;
-    r.expected_psn = (r.expected_psn + frames - 1) & kPsnMask;
+    state_.responders[index].expected_psn = job.last_psn;
     state_.make_ready(index);
     return Verdict::accepted;
 }
@@ -158,17 +169,14 @@ void Responder::duplicate(QueuePairIndex index, const wire::DecodedFrame& decode
     }
     const wire::Reth& reth = headers.reth;
     if (reth.length > 0 && !state_.regions.remote_allowed(reth.remote_key, reth.virtual_address, reth.length)) return;
-    // The requester went back: it will also ask again for what it asked for behind this.
+    // The requester went back, maybe into the middle of a READ: what it asked for from there on it asks for again.
     while (!pair.read_jobs.empty() &&
-           psn_distance(pair.read_jobs[pair.read_jobs.size() - 1].first_psn, headers.bth.psn) >= 0) {
+           psn_distance(pair.read_jobs[pair.read_jobs.size() - 1].last_psn, headers.bth.psn) >= 0) {
         pair.read_jobs.pop_back();
     }
     if (pair.read_jobs.size() == kMaxReads) return;
-    pair.read_jobs.push({.address = reth.virtual_address,
-                         .length = reth.length,
-                         .psn = headers.bth.psn,
-                         .first_psn = headers.bth.psn,
-                         .repeated = true});
+    pair.read_jobs.push(read_job(headers, pair));
+    pair.read_jobs[pair.read_jobs.size() - 1].repeated = true;
     state_.make_ready(index);
 }
 

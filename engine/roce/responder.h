@@ -91,7 +91,7 @@ bool Responder::accept(QueuePairIndex index, const wire::Frame& frame) {
     const HeaderDeltas& deltas = is_full(S) ? *r.deltas : *pair.empty_deltas;
     const std::uint32_t icrc =
         expected.icrc ^ Layout<S>::delta(deltas, fields) ^ state_.checksum.payload_part(payload, mtu);
-    if (icrc != wire::get_icrc(payload + mtu)) return false;
+    if (icrc != wire::get_icrc(payload + state_.checksum.icrc_place(mtu))) return false;
     if constexpr (kStarts && is_full(S)) {
         const auto key = wire::load_big<std::uint32_t>(payload - Layout<S>::kTailSize - 8);
         const auto length = wire::load_big<std::uint32_t>(payload - Layout<S>::kTailSize - 4);

@@ -114,7 +114,6 @@ private:
             stocked_ += port_.allocate(empty);
         }
         const std::span<wire::Frame> frames{stock_.data(), std::min(wanted, stocked_)};
-        for (const wire::Frame& frame : frames) prefetch(frame.buffer);
         const std::size_t built = core_.build(frames);
         const std::size_t sent = port_.send(std::span<const wire::Frame>{frames.data(), built});
         if (sent < built) [[unlikely]] {
@@ -124,13 +123,6 @@ private:
                   stock_.begin() + static_cast<std::ptrdiff_t>(stocked_), stock_.begin());
         stocked_ -= built;
         return sent;
-    }
-
-    /// The lines of a buffer that a sender writes: extended headers, headers, ICRC of a full frame.
-    static void prefetch(std::byte* buffer) {
-        __builtin_prefetch(buffer + wire::kPayloadAnchor - 64, 1);
-        __builtin_prefetch(buffer + wire::kPayloadAnchor - 1, 1);
-        __builtin_prefetch(buffer + wire::kPayloadAnchor + wire::kMaxPathMtu, 1);
     }
 
     HcaCore core_;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/wire/capture_ring.h"
 
+#include "engine/wire/gathered_frame.h"
+
 #include <bit>
 
 namespace gradstorm::wire {
 
-CaptureRing::CaptureRing(std::size_t frames, std::size_t snap_length)
+CaptureRing::CaptureRing(std::size_t frames, std::size_t snap_length, std::span<const std::byte> shared_payload)
     : mask_(std::bit_ceil(std::max<std::size_t>(frames, 1)) - 1),
       snap_length_(snap_length),
+      shared_payload_(shared_payload.begin(), shared_payload.end()),
       records_(mask_ + 1),
       bytes_(records_.size() * snap_length) {}
 
@@ -18,9 +21,17 @@ std::size_t CaptureRing::stage(std::span<const Frame> frames, CaptureDirection d
     for (std::size_t i = 0; i < count; ++i) {
         const Frame& frame = frames[i];
         records_[(head + i) & mask_] = {.time = now, .length = frame.length, .direction = direction};
-        std::memcpy(bytes_of(head + i).data(), frame.data(), std::min<std::size_t>(frame.length, snap_length_));
+        copy(frame, bytes_of(head + i));
     }
     return count;
+}
+
+void CaptureRing::copy(const Frame& frame, std::span<std::byte> out) const {
+    if (shared_payload_.empty()) {
+        std::memcpy(out.data(), frame.data(), std::min<std::size_t>(frame.length, out.size()));
+    } else {
+        gather(frame, shared_payload_, out);
+    }
 }
 
 void CaptureRing::publish(std::size_t count, std::size_t staged) {

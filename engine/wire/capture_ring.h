@@ -22,7 +22,9 @@ class CaptureRing {
 public:
     /// Room for `frames` frames (rounded up to a power of two) of at most `snap_length` bytes each; the rest of a
     /// longer frame is cut off, its length is kept.
-    explicit CaptureRing(std::size_t frames, std::size_t snap_length = kFrameBufferSize);
+    /// `shared_payload`: of gathered frames (gathered_frame.h), copied; empty: frames lie in their buffers whole.
+    explicit CaptureRing(std::size_t frames, std::size_t snap_length = kFrameBufferSize,
+                         std::span<const std::byte> shared_payload = {});
 
     // --- worker: data path
     /// Copies as many frames as find room, without making them visible; returns how many.
@@ -44,12 +46,14 @@ private:
         std::uint16_t length = 0;
         CaptureDirection direction = CaptureDirection::unknown;
     };
+    void copy(const Frame& frame, std::span<std::byte> out) const;
     [[nodiscard]] std::span<std::byte> bytes_of(std::uint64_t position) {
         return {bytes_.data() + (position & mask_) * snap_length_, snap_length_};
     }
 
     std::uint64_t mask_;
     std::size_t snap_length_;
+    std::vector<std::byte> shared_payload_;
     std::vector<Record> records_;
     std::vector<std::byte> bytes_;
     std::atomic<std::uint64_t> lost_{0};

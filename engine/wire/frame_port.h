@@ -14,14 +14,17 @@ namespace gradstorm::wire {
 /// time. A port belongs to one worker; none of its calls blocks, throws, allocates memory or logs.
 ///
 /// - allocate(out): fills a prefix of `out` with free buffers and returns its length. offset is kPayloadAnchor, length
-/// 0.
-///   In a pool made for synthetic payload the bytes behind the anchor already hold the run's constant payload.
+///   0. In a pool made for synthetic payload the bytes behind the anchor already hold the run's constant payload,
+///   unless the port's frames are gathered (gathered_frame.h).
 /// - send(frames): takes a prefix and returns its length; the rest stays the caller's. A frame taken is never lost
 ///   inside the port unless a fault was injected.
 /// - receive(out): fills a prefix of `out` with frames that arrived; they belong to the caller until freed or sent.
 /// - free(frames): gives buffers back, wherever they came from.
 /// - room(): how many frames send() takes now at least, towards whatever destination.
 /// - advance(now): moves time inside the port (injected delays and rates); returns its next deadline, or kNoDeadline.
+///
+/// Where cache lines come from afar, allocate() and receive() have prefetched those that the caller will write or read
+/// first (prefetch.h).
 template <class P>
 concept FramePort = requires(P port, std::span<Frame> out, std::span<const Frame> frames, Instant now) {
     { port.allocate(out) } -> std::same_as<std::size_t>;

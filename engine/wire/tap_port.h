@@ -17,9 +17,10 @@ namespace gradstorm::wire {
 template <FramePort P>
 class TapPort {
 public:
-    /// `interface` is the port's number in the capture file.
-    TapPort(P& port, std::size_t ring_frames, std::uint32_t interface = 0, std::size_t snap_length = kFrameBufferSize)
-        : port_(port), ring_(ring_frames, snap_length), interface_(interface) {}
+    /// `interface` is the port's number in the capture file; the rest: see CaptureRing.
+    TapPort(P& port, std::size_t ring_frames, std::uint32_t interface = 0, std::size_t snap_length = kFrameBufferSize,
+            std::span<const std::byte> shared_payload = {})
+        : port_(port), ring_(ring_frames, snap_length, shared_payload), interface_(interface) {}
 
     std::size_t allocate(std::span<Frame> out) { return port_.allocate(out); }
 

@@ -137,7 +137,7 @@ private:
     bool failed_ = false;
 };
 
-/// The fabric alone: header and ICRC lines written by the sender and read by the receiver.
+/// The fabric alone: header and ICRC written by the sender and read by the receiver.
 double raw_fabric_mpps() {
     const auto fabric = make_fabric();
     const wire::MacAddress to = wire::emulated_hca_address(1).mac;
@@ -157,7 +157,7 @@ double raw_fabric_mpps() {
             frame.length = kFrameBytes;
             std::memcpy(frame.data(), header.data(), header.size());
             frame.data()[50] = static_cast<std::byte>(++number);
-            std::memset(frame.data() + kFrameBytes - wire::kIcrcSize, 0x5A, wire::kIcrcSize);
+            std::memset(frame.buffer + wire::kPayloadAnchor, 0x5A, wire::kIcrcSize);
         }
         port.send(std::span{frames}.first(count));
     };
@@ -166,8 +166,8 @@ double raw_fabric_mpps() {
         std::array<wire::Frame, 32> frames;
         const std::size_t count = fabric->port(1).receive(frames);
         for (const wire::Frame& frame : std::span{frames}.first(count)) {
-            sum +=
-                std::to_integer<unsigned>(frame.data()[50]) + std::to_integer<unsigned>(frame.data()[kFrameBytes - 1]);
+            sum += std::to_integer<unsigned>(frame.data()[50]) +
+                   std::to_integer<unsigned>(frame.buffer[wire::kPayloadAnchor]);
         }
         fabric->port(1).free(std::span{frames}.first(count));
         received += count;

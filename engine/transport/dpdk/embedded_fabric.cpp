@@ -55,13 +55,12 @@ Result<void> EmbeddedFabric::build(const EmbeddedFabricOptions& options) {
         auto pool = PacketPool::create(options.buffers);
         if (!pool) return tl::unexpected(pool.error());
         pools_.push_back(std::move(*pool));
-        ports_.push_back(std::unique_ptr<FabricPort>(new FabricPort(w, table_, payload_)));
+        ports_.push_back(std::unique_ptr<FabricPort>(new FabricPort(w, table_, !payload_.empty())));
         FabricPort& port = *ports_.back();
         port.step_count_ = &step_counts_[w];
         port.peers_.resize(workers);
         port.stash_.resize(options.buffers);
         pools_.back().take_all(port.stash_);
-        for (std::byte* buffer : port.stash_) payload_.fill(buffer);
     }
     for (std::size_t from = 0; from < workers; ++from) {
         for (std::size_t to = 0; to < workers; ++to) {

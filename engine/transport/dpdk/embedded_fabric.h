@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/result.h"
-#include "engine/fabric/constant_payload.h"
 #include "engine/fabric/forwarding_table.h"
 #include "engine/transport/dpdk/fabric_port.h"
 #include "engine/transport/dpdk/packet_pool.h"
@@ -22,7 +21,8 @@ struct EmbeddedFabricOptions {
     /// Packet buffers of each worker. Few are fast: their touched lines and pages stay in the nearest caches.
     std::size_t buffers = 512;
     std::size_t ring_frames = 1024;  ///< of each ordered pair of workers; a power of two
-    /// Constant payload that every buffer holds behind wire::kPayloadAnchor (synthetic mode), or nothing; copied.
+    /// The constant payload of synthetic mode, copied: frames are gathered from it (wire/gathered_frame.h). Empty: they
+    /// lie in their buffers whole.
     std::span<const std::byte> payload{};
 };
 
@@ -42,6 +42,9 @@ public:
     [[nodiscard]] std::size_t worker_count() const { return ports_.size(); }
     [[nodiscard]] FabricPort& port(std::size_t worker) { return *ports_[worker]; }
 
+    /// What all frames share; empty: they are not gathered.
+    [[nodiscard]] std::span<const std::byte> shared_payload() const { return payload_; }
+
     /// Frames for `mac` go to `worker`. Before the run.
     void attach(const wire::MacAddress& mac, std::size_t worker);
 
@@ -53,11 +56,11 @@ public:
     [[nodiscard]] static std::size_t memory_mb(const EmbeddedFabricOptions& options);
 
 private:
-    explicit EmbeddedFabric(std::span<const std::byte> payload) : payload_(payload) {}
+    explicit EmbeddedFabric(std::span<const std::byte> payload) : payload_(payload.begin(), payload.end()) {}
     Result<void> build(const EmbeddedFabricOptions& options);
     Result<rte_ring*> make_ring(std::size_t element, std::size_t count);
 
-    fabric::ConstantPayload payload_;
+    std::vector<std::byte> payload_;
     fabric::ForwardingTable table_;
     std::unique_ptr<StepCount[]> step_counts_;  // by worker
     std::vector<PacketPool> pools_;

@@ -2,6 +2,7 @@
 #include "engine/transport/dpdk/ethdev_port.h"
 
 #include "engine/transport/dpdk/eal.h"
+#include "engine/wire/prefetch.h"
 
 #include <fmt/format.h>
 #include <rte_bus_vdev.h>
@@ -241,6 +242,7 @@ std::size_t EthdevPort::allocate(std::span<Frame> out) {
             auto* packet = static_cast<rte_mbuf*>(packets[i]);
             std::byte* buffer = buffer_of(packet);
             payload_.restore({buffer, packet->data_off, packet->data_len, kSendPool});
+            wire::prefetch_to_build(buffer, false);
             out[count++] = {buffer, wire::kPayloadAnchor, 0, kSendPool};
         }
     }
@@ -280,9 +282,9 @@ std::size_t EthdevPort::receive(std::span<Frame> out) {
     while (count < out.size()) {
         const auto wanted = static_cast<std::uint16_t>(std::min(kBurst, out.size() - count));
         const std::uint16_t arrived = rte_eth_rx_burst(port_, kQueue, packets.data(), wanted);
-        for (std::uint16_t i = 0; i < arrived; ++i) __builtin_prefetch(rte_pktmbuf_mtod(packets[i], void*));
         for (std::uint16_t i = 0; i < arrived; ++i) {
-            if (accept(packets[i], out[count])) ++count;
+            if (!accept(packets[i], out[count])) continue;
+            wire::prefetch_to_read(out[count++], false);
         }
         counters_.received += arrived;
         if (arrived < wanted) break;

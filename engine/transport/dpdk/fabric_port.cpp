@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/transport/dpdk/fabric_port.h"
 
-#include <rte_prefetch.h>
+#include "engine/wire/prefetch.h"
+
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
 
@@ -15,7 +16,6 @@ namespace {
 using wire::Frame;
 
 constexpr std::size_t kEthernetHeader = 14;
-constexpr std::size_t kShortestHeader = 54;  // Ethernet, IPv4, UDP, BTH
 constexpr std::size_t kReturnBurst = 64;
 
 std::ptrdiff_t distance(std::size_t n) { return static_cast<std::ptrdiff_t>(n); }
@@ -74,9 +74,7 @@ void FabricPort::claim_ahead() {
     for (std::size_t i = 0; i < count; ++i) {
         std::byte* buffer = stash_[stash_.size() - 1 - i];
         claimed_[claimed_count_ + i] = buffer;
-        rte_prefetch0_write(buffer + wire::kPayloadAnchor - 64);                 // extended headers
-        rte_prefetch0_write(buffer + wire::kPayloadAnchor - 1);                  // the 54 bytes in front of the payload
-        rte_prefetch0_write(buffer + wire::kPayloadAnchor + wire::kMaxPathMtu);  // the ICRC of a full frame
+        wire::prefetch_to_build(buffer, gathered_);
     }
     stash_.resize(stash_.size() - count);
     claimed_count_ += count;
@@ -142,11 +140,7 @@ std::size_t FabricPort::dequeue(std::span<Frame> out) {
         count += rte_ring_sc_dequeue_burst_elem(ring, out.data() + count, sizeof(Frame), size32(out.size() - count),
                                                 nullptr);
     }
-    for (const Frame& frame : out.first(count)) {
-        rte_prefetch0(frame.data());
-        rte_prefetch0(frame.data() + kShortestHeader - 1);
-        rte_prefetch0(frame.data() + frame.length - wire::kIcrcSize);
-    }
+    for (const Frame& frame : out.first(count)) wire::prefetch_to_read(frame, gathered_);
     return count;
 }
 
@@ -163,10 +157,7 @@ void FabricPort::free(std::span<const Frame> frames) {
 void FabricPort::give_back(std::uint32_t owner, std::span<const Frame> frames) {
     std::array<std::byte*, kReturnBurst> buffers;
     std::size_t count = 0;
-    for (const Frame& frame : frames) {
-        payload_->restore(frame);
-        buffers[count++] = frame.buffer;
-    }
+    for (const Frame& frame : frames) buffers[count++] = frame.buffer;
     if (owner == worker_) {
         stash_.insert(stash_.end(), buffers.begin(), buffers.begin() + distance(count));
     } else {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/time.h"
-#include "engine/fabric/constant_payload.h"
 #include "engine/fabric/forwarding_table.h"
 #include "engine/wire/frame.h"
 #include "engine/wire/frame_port.h"
@@ -38,9 +37,9 @@ struct alignas(128) StepCount {
 /// come from a last-in-first-out stash of the worker's own pool and return through a second ring for each pair.
 ///
 /// What a frame costs is its cache lines' way from one core to the other and back: that of the header (two with an
-/// extended header) and that of the ICRC. So both directions run one burst ahead of the caller: free buffers are
-/// claimed for writing, and frames in the rings fetched for reading, while he still works on the burst before. Metadata
-/// of packet buffers is never touched.
+/// extended header) and, unless frames are gathered, that of the ICRC. So both directions run one burst ahead of the
+/// caller: free buffers are claimed for writing, and frames in the rings fetched for reading, while he still works on
+/// the burst before. Metadata of packet buffers is never touched.
 ///
 /// One worker's thread alone, after EmbeddedFabric has made it. Aligned so that no two workers write to one line.
 class alignas(128) FabricPort {
@@ -79,8 +78,8 @@ private:
         std::uint32_t taken_at = 0;  // the peer's step in which we saw that
     };
 
-    FabricPort(std::uint32_t worker, const fabric::ForwardingTable& table, const fabric::ConstantPayload& payload)
-        : worker_(worker), table_(&table), payload_(&payload) {}
+    FabricPort(std::uint32_t worker, const fabric::ForwardingTable& table, bool gathered)
+        : worker_(worker), table_(&table), gathered_(gathered) {}
 
     static constexpr std::size_t kAhead = 32;  // frames, either way
 
@@ -95,7 +94,7 @@ private:
     std::uint32_t worker_;
     StepCount* step_count_ = nullptr;
     const fabric::ForwardingTable* table_;
-    const fabric::ConstantPayload* payload_;
+    bool gathered_;
     std::vector<Peer> peers_;        // by worker
     std::vector<std::byte*> stash_;  // free buffers of our own, the most recently used last
     std::array<std::byte*, 2 * kAhead>

@@ -50,12 +50,15 @@ std::unique_ptr<transport::Endpoint> endpoint_on(Port& port, const roce::Softwar
     return std::make_unique<StackedEndpoint<Port, Owned>>(hca, port, std::move(owned));
 }
 
+using SharedPayload = std::span<const std::byte>;  // of gathered frames; empty: they are whole
+
 /// The tap, if asked for, on `port`, and the HCA on top. `owned` is what has to live as long.
 template <wire::FramePort Port, class Owned>
 SoftwareEndpoint with_tap(Port& port, const roce::SoftwareHcaConfig& hca, const PortStackOptions& options,
-                          Owned owned) {
+                          SharedPayload shared, Owned owned) {
     if (options.capture_frames == 0) return {.endpoint = endpoint_on(port, hca, std::move(owned))};
-    auto tap = std::make_unique<wire::TapPort<Port>>(port, options.capture_frames, options.interface);
+    auto tap = std::make_unique<wire::TapPort<Port>>(port, options.capture_frames, options.interface,
+                                                     wire::kFrameBufferSize, shared);
     wire::TapPort<Port>* const seen = tap.get();
     SoftwareEndpoint made{.endpoint = endpoint_on(*seen, hca, std::pair(std::move(owned), std::move(tap)))};
     made.drain_capture = [seen](wire::CaptureWriter& writer) { return seen->drain(writer); };
@@ -70,16 +73,17 @@ bool asks_for_faults(const PortStackOptions& options) {
 
 template <wire::FramePort Port, class Owned>
 SoftwareEndpoint with_faults(Port& port, const roce::SoftwareHcaConfig& hca, const PortStackOptions& options,
-                             Owned owned) {
-    if (!asks_for_faults(options)) return with_tap(port, hca, options, std::move(owned));
+                             SharedPayload shared, Owned owned) {
+    if (!asks_for_faults(options)) return with_tap(port, hca, options, shared, std::move(owned));
     auto faults = std::make_unique<fabric::ImpairedPort<Port>>(
         port, fabric::ImpairedPortOptions{.seed = options.impairment_seed,
                                           .held_frames = options.held_frames,
-                                          .spare_payload = hca.payload == roce::PayloadMode::synthetic});
+                                          .spare_payload = hca.payload == roce::PayloadMode::synthetic,
+                                          .gathered = hca.gathered});
     fabric::ImpairedPort<Port>* const seen = faults.get();
     seen->impair_all(options.impair_all);
     for (const SourceImpairment& one : options.impair) seen->impair(one.source, one.impairment);
-    SoftwareEndpoint made = with_tap(*seen, hca, options, std::pair(std::move(owned), std::move(faults)));
+    SoftwareEndpoint made = with_tap(*seen, hca, options, shared, std::pair(std::move(owned), std::move(faults)));
     made.impairments = [seen](const wire::MacAddress& source) { return seen->counters(source); };
     return made;
 }
@@ -95,8 +99,13 @@ Result<SoftwareEndpoint> make_fabric_endpoint(EmbeddedFabric& fabric, std::size_
     if (hca.addresses.empty()) {
         return failure(ErrorCode::invalid_input, fmt::format("embedded fabric: worker {} has no HCA address", worker));
     }
+    roce::SoftwareHcaConfig config = hca;
+    config.gathered = !fabric.shared_payload().empty();
+    if (config.gathered && hca.payload == roce::PayloadMode::memory) {
+        return failure(ErrorCode::invalid_input, "embedded fabric: made for a constant payload, not for memory's");
+    }
     for (const wire::HcaAddress& address : hca.addresses) fabric.attach(address.mac, worker);
-    return with_faults(fabric.port(worker), hca, options, std::monostate{});
+    return with_faults(fabric.port(worker), config, options, fabric.shared_payload(), std::monostate{});
 }
 
 Result<SoftwareEndpoint> make_ethdev_endpoint(std::unique_ptr<EthdevPort> port, const roce::SoftwareHcaConfig& hca,
@@ -105,7 +114,7 @@ Result<SoftwareEndpoint> make_ethdev_endpoint(std::unique_ptr<EthdevPort> port, 
         return failure(ErrorCode::invalid_input, fmt::format("device '{}': no HCA address", port->driver()));
     }
     EthdevPort& on = *port;
-    return with_faults(on, hca, options, std::move(port));
+    return with_faults(on, hca, options, {}, std::move(port));
 }
 
 }  // namespace gradstorm::transport::dpdk

@@ -48,7 +48,8 @@ struct SoftwareEndpoint {
 /// A software HCA on its worker's place in the embedded fabric, which must outlive it. Makes the HCA's addresses known
 /// to the fabric: make all endpoints before any of them steps. The tap sees what the HCA sends and receives; faults
 /// come behind it, in the network.
-/// Errors: invalid_input (no address, no such worker).
+/// `hca.gathered` follows from the fabric. Errors: invalid_input (no address, no such worker, real payload on a fabric
+/// made for a constant one).
 [[nodiscard]] Result<SoftwareEndpoint> make_fabric_endpoint(EmbeddedFabric& fabric, std::size_t worker,
                                                             const roce::SoftwareHcaConfig& hca,
                                                             const PortStackOptions& options = {});

@@ -112,5 +112,22 @@ TEST(Read, GoingBackOverManyReadsReplacesThoseThatWait) {
     EXPECT_LT(rig.side(1).hca.counters(0).tx_retransmitted_frames, 900U) << "once over again, not more";
 }
 
+TEST(Read, ManyReadsOfAllLengthsSurviveLossEitherWay) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        // Responses leave slowly, so that READs are asked for again while the first answer is under way.
+        Rig rig({.seed = seed, .impairment = {.drop = 0.03, .duplicate = 0.01, .reorder = 0.01}, .egress_frames = 8});
+        const QueuePairIndex qp = rig.connect({.path_mtu = 1024});
+        for (std::uint64_t i = 0; i < 60; ++i) {
+            const auto length = static_cast<std::uint32_t>(1 + i * i * 16 % 60'000);
+            ASSERT_TRUE(rig.post(rig.write(qp, i, i * 65'536, length, Opcode::read)));
+        }
+        rig.run_until_quiet();
+        ASSERT_EQ(rig.side(0).completions.size(), 60U);
+        for (const Completion& c : rig.side(0).completions) {
+            ASSERT_EQ(c.status, CompletionStatus::success) << "seed " << seed << ", READ " << c.id;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace gradstorm::roce::test
