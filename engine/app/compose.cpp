@@ -90,6 +90,8 @@ std::string ranks_of_worker(const Composition& composition, std::uint32_t worker
 void add_endpoint(Composition& composition, dpdk::SoftwareEndpoint endpoint) {
     const auto worker = static_cast<std::uint32_t>(composition.endpoints.size());
     composition.endpoints.push_back(std::move(endpoint.endpoint));
+    composition.ports.push_back(
+        {ranks_of_worker(composition, worker), std::move(endpoint.statistics), std::move(endpoint.impairments)});
     if (endpoint.drain_capture) {
         composition.capture = CaptureTap{ranks_of_worker(composition, worker), std::move(endpoint.drain_capture),
                                          std::move(endpoint.capture_lost)};
@@ -147,8 +149,10 @@ bool is_pci_address(const std::string& device) {
     return !device.starts_with("net_") && std::count(device.begin(), device.end(), ':') >= 1;
 }
 
-/// A network card, or an interface of the kernel, which may be one.
-bool may_leave_host(const std::string& device) { return is_pci_address(device) || device.starts_with("net_af_"); }
+/// Everything but what joins processes or threads of one host: cards, interfaces of the kernel, captures on them.
+bool may_leave_host(const std::string& device) {
+    return !device.starts_with("net_memif") && !device.starts_with("net_ring") && !device.starts_with("net_null");
+}
 
 /// The address of the `index`-th rank on a port: the profile's (or the emulated one of the rank), counted up.
 Result<wire::HcaAddress> hca_address(const profiles::PortSettings& port, const dpdk::EthdevPort& device,

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "base/result.h"
+#include "engine/fabric/impairment.h"
 #include "engine/transport/endpoint.h"
+#include "engine/transport/port_statistics.h"
 #include "engine/wire/capture_writer.h"
 #include "profiles/profile.h"
 
@@ -32,6 +34,13 @@ struct CaptureTap {
     std::function<std::uint64_t()> lost;
 };
 
+/// What can be asked of the port under an endpoint when the run is over.
+struct PortAccount {
+    std::string what;  ///< for people: "worker 0 (ranks 0 2)"
+    std::function<transport::PortStatistics()> statistics;
+    std::function<fabric::ImpairmentCounters()> faults;  ///< empty: none are injected
+};
+
 /// Endpoints, ready to have queue pairs made on them. Members are destroyed last to first: endpoints before the
 /// network that they stand on.
 struct Composition {
@@ -42,6 +51,7 @@ struct Composition {
     std::vector<std::string> disclosures;                         ///< what is emulated or not modelled
     bool network_is_emulated = true;  ///< no frame leaves this host: the generator is the network, too
     std::optional<CaptureTap> capture;
+    std::vector<PortAccount> ports;  ///< one a worker
 };
 
 /// Brings up the transport of the profile for the ranks of `node`, or of every node when it is empty.

@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "engine/app/capture_file.h"
 #include "engine/app/environment.h"
+#include "engine/app/port_accounts.h"
 #include "engine/app/progress.h"
 #include "engine/app/recording_observer.h"
 #include "engine/app/unhonoured.h"
@@ -172,7 +173,11 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
         rendezvous.abandon(session.error().message);
         (*recorder)->finish(driver.now(), measure::Outcome::error, session.error().message);
     } else {
-        const replay::SessionReport report = (*session)->run();
+        replay::SessionReport report = (*session)->run();
+        add_port_statistics(report.self_check, composition->ports);
+        for (const std::string& line : fault_accounts(composition->ports)) {
+            (*recorder)->record(events::message(driver.now(), events::kind::kFault, line));
+        }
         if (const std::string lost = capture->close(); !lost.empty()) {
             (*recorder)->record(events::message(driver.now(), events::kind::kWarning, lost));
         }

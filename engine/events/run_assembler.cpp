@@ -153,21 +153,32 @@ void add_ranks(measure::RunResult& run, const Json& f) {
 
 measure::SelfCheck self_check_of(const Json& f) {
     measure::SelfCheck check;
-    check.busy_share = optional_field<double>(f, "busy_share").value_or(0);
-    check.late_steps = field<std::uint64_t>(f, "late_steps");
-    check.longest_gap_ns = field<std::int64_t>(f, "longest_gap_ns");
-    check.clock_residual_ppm = optional_field<double>(f, "clock_residual_ppm").value_or(0);
+    check.busy_share = optional_field<double>(f, "busy_share");
+    check.late_steps = optional_field<std::uint64_t>(f, "late_steps");
+    check.longest_gap_ns = optional_field<std::int64_t>(f, "longest_gap_ns");
+    check.send_refusals = optional_field<std::uint64_t>(f, "send_refusals").value_or(0);
+    check.lost_frames = optional_field<std::uint64_t>(f, "lost_frames").value_or(0);
+    check.ring_high_water = optional_field<double>(f, "ring_high_water");
+    check.clock_residual_ppm = optional_field<double>(f, "clock_residual_ppm");
     check.clock = field<std::string>(f, "clock");
     check.verdict = field<std::string>(f, "verdict");
     return check;
 }
 
+std::optional<std::uint64_t> sum(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) {
+    return a && b ? *a + *b : std::max(a, b);
+}
+
 /// The run is as healthy as the worst of its processes.
 measure::SelfCheck worse_of(const measure::SelfCheck& a, const measure::SelfCheck& b) {
     measure::SelfCheck worst = a;
+    // An empty optional is less than any value.
     worst.busy_share = std::max(a.busy_share, b.busy_share);
-    worst.late_steps = a.late_steps + b.late_steps;
+    worst.late_steps = sum(a.late_steps, b.late_steps);
     worst.longest_gap_ns = std::max(a.longest_gap_ns, b.longest_gap_ns);
+    worst.send_refusals = a.send_refusals + b.send_refusals;
+    worst.lost_frames = a.lost_frames + b.lost_frames;
+    worst.ring_high_water = std::max(a.ring_high_water, b.ring_high_water);
     worst.clock_residual_ppm = std::max(a.clock_residual_ppm, b.clock_residual_ppm);
     if (a.verdict == "ok") worst.verdict = b.verdict;
     return worst;

@@ -25,9 +25,6 @@ Json object_of(const measure::KeyValues& pairs) {
     return object;
 }
 
-/// A number that is none (infinite, not a number) was not measured.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 template <class T>
 Json optional(const std::optional<T>& value) {
     return value ? Json(*value) : Json(nullptr);
@@ -121,10 +118,13 @@ Event rank_results(Instant time, std::span<const measure::RankResult> ranks) {
 
 Event self_check(Instant time, const measure::SelfCheck& check) {
     return event(time, kind::kSelfCheck,
-                 {{"busy_share", number(check.busy_share)},
-                  {"late_steps", check.late_steps},
-                  {"longest_gap_ns", check.longest_gap_ns},
-                  {"clock_residual_ppm", number(check.clock_residual_ppm)},
+                 {{"busy_share", optional(check.busy_share)},
+                  {"late_steps", optional(check.late_steps)},
+                  {"longest_gap_ns", optional(check.longest_gap_ns)},
+                  {"send_refusals", check.send_refusals},
+                  {"lost_frames", check.lost_frames},
+                  {"ring_high_water", optional(check.ring_high_water)},
+                  {"clock_residual_ppm", optional(check.clock_residual_ppm)},
                   {"clock", check.clock},
                   {"verdict", check.verdict}});
 }

@@ -79,12 +79,15 @@ struct RankResult {
 
 /// The generator's own account of itself (K36): did generator or network bind the run?
 struct SelfCheck {
-    double busy_share = 0;         ///< largest share of steps, over workers, that did work
-    std::uint64_t late_steps = 0;  ///< gaps between two steps of a worker above 100 us: stolen or starved time
-    std::int64_t longest_gap_ns = 0;
-    double clock_residual_ppm = 0;
+    std::optional<double> busy_share{};         ///< of a worker's time, in steps that did work; the largest of all
+    std::optional<std::uint64_t> late_steps{};  ///< gaps between two steps of a worker above 100 us: stolen or starved
+    std::optional<std::int64_t> longest_gap_ns{};
+    std::optional<double> ring_high_water{};  ///< the fullest that a receive ring was found, 0 to 1
+    std::uint64_t send_refusals = 0;        ///< bursts that found a full ring or queue and went later
+    std::uint64_t lost_frames = 0;          ///< arrived at a port that could not take them: the generator's loss
+    std::optional<double> clock_residual_ppm{};
     std::string clock;    ///< "tsc 2300.000 MHz", "clock_monotonic_raw (no invariant tsc)", "virtual"
-    std::string verdict;  ///< one line: "ok", or what makes the run invalid
+    std::string verdict;  ///< one line: "ok", or how the generator bound the run
 };
 
 struct RunEvent {

@@ -12,6 +12,7 @@ namespace {
 
 /// More of its time spent in late gaps than this, and a worker, not the network, may have set the pace.
 constexpr double kMostLateShare = 0.1;
+constexpr double kMostBusyShare = 0.98;  // beyond it a worker never waited for the network
 
 std::int64_t nanoseconds(Instant begin, Instant end) { return (end - begin).count(); }
 
@@ -190,25 +191,39 @@ void ResultCollector::finish() {
         row.mean_lateness_ns = lateness->second.sum / lateness->second.count;
         row.max_lateness_ns = lateness->second.max;
     }
-    measure::SelfCheck& check = report.self_check;
+    check_generator();
+}
+
+/// Time jumps where it is virtual: there the steps of a worker say nothing.
+void ResultCollector::check_generator() {
+    measure::SelfCheck& check = state_->report.self_check;
     check.clock = state_->around.driver->clock_description();
-    check.clock_residual_ppm = state_->around.driver->clock_residual_ppm();
+    if (check.clock == "virtual") {
+        check.verdict = "not measured: time is virtual";
+        return;
+    }
     check.verdict = "ok";
+    check.clock_residual_ppm = state_->around.driver->clock_residual_ppm();
     for (const auto& worker : state_->workers) {
         const WorkerAccount& account = worker->account();
-        if (account.time <= Nanoseconds{0} || check.clock == "virtual") continue;  // time jumps there: gaps say nothing
+        if (account.time <= Nanoseconds{0}) continue;
         const auto share = [&](Nanoseconds part) {
             return static_cast<double>(part.count()) / static_cast<double>(account.time.count());
         };
-        check.busy_share = std::max(check.busy_share, share(account.busy_time));
-        check.late_steps += account.late_gaps;
-        check.longest_gap_ns = std::max(check.longest_gap_ns, std::int64_t{account.longest_gap.count()});
+        const double busy = share(account.busy_time);
         const double late = share(account.late_time);
+        check.busy_share = std::max(check.busy_share, std::optional{busy});
+        check.late_steps = check.late_steps.value_or(0) + account.late_gaps;
+        check.longest_gap_ns = std::max(check.longest_gap_ns, std::optional{std::int64_t{account.longest_gap.count()}});
         if (late > kMostLateShare) {
             check.verdict = fmt::format(
                 "worker {} was kept from running for {:.0f} % of the measured time: give it a "
                 "core of its own, or use fewer workers",
                 worker->id(), late * 100);
+        } else if (busy > kMostBusyShare && check.verdict == "ok") {
+            check.verdict = fmt::format(
+                "worker {} had work in {:.1f} % of the measured time: spread its ranks over more workers and ports",
+                worker->id(), busy * 100);
         }
     }
 }

@@ -18,6 +18,7 @@ public:
     /// Adds the segment's times, checks and counters; with partial = true those iterations that every rank completed.
     void end_segment(const Segment& segment, bool partial, Instant now);
     void finish();
+    void check_generator();
 
     [[nodiscard]] const measure::Histogram& segment_latency() const { return latency_; }
     [[nodiscard]] std::uint64_t wrong_elements() const { return wrong_; }

@@ -114,10 +114,14 @@ Json port_of(const measure::RunResult& run, const measure::PortResult& port) {
 Json self_check_of(const measure::SelfCheck& check) {
     if (check.clock.empty()) return nullptr;
     Json object{{"verdict", check.verdict}, {"clock", check.clock}};
-    put(object, "busy_share", std::optional{check.busy_share}, "not a number");
-    object["late_steps"] = check.late_steps;
-    object["longest_gap_ns"] = check.longest_gap_ns;
-    put(object, "clock_residual_ppm", std::optional{check.clock_residual_ppm}, "not a number");
+    constexpr auto kNoSteps = "no worker was timed";
+    put(object, "busy_share", check.busy_share, kNoSteps);
+    put(object, "late_steps", check.late_steps, kNoSteps);
+    put(object, "longest_gap_ns", check.longest_gap_ns, kNoSteps);
+    object["send_refusals"] = check.send_refusals;
+    object["lost_frames"] = check.lost_frames;
+    put(object, "ring_high_water", check.ring_high_water, "the port does not tell");
+    put(object, "clock_residual_ppm", check.clock_residual_ppm, "the clock was not calibrated");
     return object;
 }
 

@@ -174,16 +174,22 @@ std::string lateness(const RunResult& run) {
                                         time_text(static_cast<double>(*latest->mean_lateness_ns)), largest));
 }
 
-std::string self_check(const RunResult& run) {
-    const auto& check = run.self_check;
-    std::string out = line(
-        "clock", check.clock.empty() ? kNotMeasured
-                                     : fmt::format("{}, residual {:.2f} ppm", check.clock, check.clock_residual_ppm));
-    if (check.clock.empty()) return out + line("self-check", kNotMeasured);
-    return out + line("self-check",
-                      fmt::format("{}; busy {:.1f} %, {} late steps, longest gap {}", or_not_measured(check.verdict),
-                                  100 * check.busy_share, count_text(check.late_steps),
-                                  time_text(static_cast<double>(check.longest_gap_ns))));
+std::string clock(const measure::SelfCheck& check) {
+    if (check.clock.empty()) return line("clock", kNotMeasured);
+    const std::string residual =
+        check.clock_residual_ppm ? fmt::format(", residual {:.2f} ppm", *check.clock_residual_ppm) : "";
+    return line("clock", check.clock + residual);
+}
+
+std::string self_check(const measure::SelfCheck& check) {
+    if (check.clock.empty()) return line("self-check", kNotMeasured);
+    std::string text = or_not_measured(check.verdict);
+    if (check.busy_share) text += fmt::format("; busy {:.1f} %", 100 * *check.busy_share);
+    if (check.late_steps) text += fmt::format(", {} late steps", count_text(*check.late_steps));
+    if (check.longest_gap_ns) text += ", longest gap " + time_text(static_cast<double>(*check.longest_gap_ns));
+    if (check.ring_high_water) text += fmt::format(", fullest ring {:.0f} %", 100 * *check.ring_high_water);
+    if (check.lost_frames > 0) text += fmt::format(", {} frames lost", count_text(check.lost_frames));
+    return line("self-check", text);
 }
 
 std::string events(const RunResult& run) {
@@ -197,7 +203,8 @@ std::string events(const RunResult& run) {
 
 std::string native_table(const RunResult& run) {
     std::string out = header(run) + '\n' + calls_table(run) + ports_table(run) + '\n';
-    out += all_reduce_bytes(run) + latency(run) + retransmissions(run) + lateness(run) + self_check(run) + events(run);
+    out += all_reduce_bytes(run) + latency(run) + retransmissions(run) + lateness(run) + clock(run.self_check) +
+           self_check(run.self_check) + events(run);
     const std::string outcome{to_string(run.outcome)};
     return out + line("outcome", run.reason.empty() ? outcome : outcome + ": " + run.reason);
 }

@@ -207,12 +207,22 @@ Result<void> EthdevPort::start_device(std::chrono::milliseconds limit) const {
     }
 }
 
-Result<void> EthdevPort::wait_for_link(std::chrono::milliseconds limit) const {
-    const auto deadline = std::chrono::steady_clock::now() + limit;
+Result<void> EthdevPort::wait_for_link(std::chrono::milliseconds limit) {
+    using Clock = std::chrono::steady_clock;
+    // A server whose device has not started yet turns a client away, and DPDK's client does not come back by itself.
+    constexpr std::chrono::milliseconds kClientPatience{300};
+    const auto deadline = Clock::now() + limit;
+    auto next_try = Clock::now() + kClientPatience;
     while (!link_up()) {
-        if (std::chrono::steady_clock::now() >= deadline) {
+        if (Clock::now() >= deadline) {
             return failure(ErrorCode::timeout, fmt::format("device '{}': no link after {} ms: is the other end up?",
                                                            device_, limit.count()));
+        }
+        if (is_memif_client(device_) && Clock::now() >= next_try) {
+            const EalLog log;
+            rte_eth_dev_stop(port_);
+            if (auto again = start_device(limit); !again) return again;
+            next_try = Clock::now() + kClientPatience;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -358,6 +368,13 @@ EthdevCounters EthdevPort::counters() const {
         counters.device_errors = stats.ierrors + stats.oerrors;
     }
     return counters;
+}
+
+PortStatistics EthdevPort::statistics() const {
+    const EthdevCounters seen = counters();
+    return {.send_refusals = seen.refused,
+            .lost_frames = seen.too_long + seen.device_missed + seen.device_errors,
+            .ring_high_water = std::nullopt};
 }
 
 std::size_t EthdevPort::memory_mb(const EthdevOptions& options) {

@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "engine/fabric/constant_payload.h"
 #include "engine/transport/dpdk/packet_pool.h"
+#include "engine/transport/port_statistics.h"
 #include "engine/wire/address.h"
 #include "engine/wire/frame.h"
 #include "engine/wire/frame_port.h"
@@ -73,9 +74,10 @@ public:
     [[nodiscard]] wire::MacAddress mac() const;
     [[nodiscard]] bool link_up() const;
     /// Blocks until the other end is there. Error: timeout.
-    [[nodiscard]] Result<void> wait_for_link(std::chrono::milliseconds limit) const;
+    [[nodiscard]] Result<void> wait_for_link(std::chrono::milliseconds limit);
     [[nodiscard]] std::string driver() const;
     [[nodiscard]] EthdevCounters counters() const;
+    [[nodiscard]] PortStatistics statistics() const;
 
     /// DPDK memory that open() needs, for EalOptions::memory_mb, in MB and with some to spare.
     [[nodiscard]] static std::size_t memory_mb(const EthdevOptions& options);

@@ -128,7 +128,6 @@ std::size_t FabricPort::receive(std::span<Frame> out) {
         fetched_end_ = dequeue(fetched_);
     }
     counters_.received += count;
-    counters_.most_received_at_once = std::max<std::uint64_t>(counters_.most_received_at_once, count);
     return count;
 }
 
@@ -137,8 +136,11 @@ std::size_t FabricPort::dequeue(std::span<Frame> out) {
     for (std::size_t asked = 0; asked < peers_.size() && count < out.size(); ++asked) {
         rte_ring* ring = peers_[next_from_].from;
         if (++next_from_ == peers_.size()) next_from_ = 0;
-        count += rte_ring_sc_dequeue_burst_elem(ring, out.data() + count, sizeof(Frame), size32(out.size() - count),
-                                                nullptr);
+        unsigned left = 0;
+        const unsigned taken =
+            rte_ring_sc_dequeue_burst_elem(ring, out.data() + count, sizeof(Frame), size32(out.size() - count), &left);
+        count += taken;
+        counters_.most_waiting = std::max<std::size_t>(counters_.most_waiting, taken + left);
     }
     for (const Frame& frame : out.first(count)) wire::prefetch_to_read(frame, gathered_);
     return count;
@@ -192,6 +194,13 @@ bool FabricPort::answered(Peer& peer) {
         peer.taken_at = steps;
     }
     return peer.taken && steps - peer.taken_at >= kWholeStep;
+}
+
+PortStatistics FabricPort::statistics() const {
+    const auto capacity = static_cast<double>(rte_ring_get_capacity(peers_.front().from));
+    return {.send_refusals = counters_.refused,
+            .lost_frames = counters_.unknown_destination,
+            .ring_high_water = static_cast<double>(counters_.most_waiting) / capacity};
 }
 
 std::size_t FabricPort::least_room() const {

@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "engine/fabric/forwarding_table.h"
+#include "engine/transport/port_statistics.h"
 #include "engine/wire/frame.h"
 #include "engine/wire/frame_port.h"
 
@@ -24,7 +25,7 @@ struct FabricPortCounters {
     std::uint64_t received = 0;
     std::uint64_t unknown_destination = 0;  ///< dropped: no worker has the destination MAC
     std::uint64_t refused = 0;              ///< calls of send() that met a full ring: back-pressure, not loss
-    std::uint64_t most_received_at_once = 0;
+    std::size_t most_waiting = 0;           ///< frames found in one ring
 };
 
 /// How often a worker has stepped its port: written by that worker, read by others that wait for its answers.
@@ -62,6 +63,7 @@ public:
     [[nodiscard]] bool deliveries_passed();
 
     [[nodiscard]] const FabricPortCounters& counters() const { return counters_; }
+    [[nodiscard]] PortStatistics statistics() const;
 
 private:
     friend class EmbeddedFabric;

@@ -84,7 +84,7 @@ SoftwareEndpoint with_faults(Port& port, const roce::SoftwareHcaConfig& hca, con
     seen->impair_all(options.impair_all);
     for (const SourceImpairment& one : options.impair) seen->impair(one.source, one.impairment);
     SoftwareEndpoint made = with_tap(*seen, hca, options, shared, std::pair(std::move(owned), std::move(faults)));
-    made.impairments = [seen](const wire::MacAddress& source) { return seen->counters(source); };
+    made.impairments = [seen] { return seen->counters(); };
     return made;
 }
 
@@ -105,7 +105,10 @@ Result<SoftwareEndpoint> make_fabric_endpoint(EmbeddedFabric& fabric, std::size_
         return failure(ErrorCode::invalid_input, "embedded fabric: made for a constant payload, not for memory's");
     }
     for (const wire::HcaAddress& address : hca.addresses) fabric.attach(address.mac, worker);
-    return with_faults(fabric.port(worker), config, options, fabric.shared_payload(), std::monostate{});
+    FabricPort& port = fabric.port(worker);
+    SoftwareEndpoint made = with_faults(port, config, options, fabric.shared_payload(), std::monostate{});
+    made.statistics = [&port] { return port.statistics(); };
+    return made;
 }
 
 Result<SoftwareEndpoint> make_ethdev_endpoint(std::unique_ptr<EthdevPort> port, const roce::SoftwareHcaConfig& hca,
@@ -114,7 +117,9 @@ Result<SoftwareEndpoint> make_ethdev_endpoint(std::unique_ptr<EthdevPort> port, 
         return failure(ErrorCode::invalid_input, fmt::format("device '{}': no HCA address", port->driver()));
     }
     EthdevPort& on = *port;
-    return with_faults(on, hca, options, {}, std::move(port));
+    SoftwareEndpoint made = with_faults(on, hca, options, {}, std::move(port));
+    made.statistics = [&on] { return on.statistics(); };
+    return made;
 }
 
 }  // namespace gradstorm::transport::dpdk

@@ -7,6 +7,7 @@
 #include "engine/transport/dpdk/embedded_fabric.h"
 #include "engine/transport/dpdk/ethdev_port.h"
 #include "engine/transport/endpoint.h"
+#include "engine/transport/port_statistics.h"
 #include "engine/wire/address.h"
 #include "engine/wire/capture_writer.h"
 
@@ -41,8 +42,9 @@ struct SoftwareEndpoint {
     /// Moves captured frames to a file; returns how many. From one thread, the worker's or another.
     std::function<Result<std::size_t>(wire::CaptureWriter&)> drain_capture{};  ///< empty without a tap
     std::function<std::uint64_t()> capture_lost{};                             ///< empty without a tap
-    /// What the fault stage did to frames of this source. From the worker, or after the run.
-    std::function<fabric::ImpairmentCounters(const wire::MacAddress&)> impairments{};  ///< empty without faults
+    /// What the fault stage did to the frames sent. From the worker, or after the run.
+    std::function<fabric::ImpairmentCounters()> impairments{};  ///< empty without faults
+    std::function<PortStatistics()> statistics{};                 ///< of the port; from the worker, or after the run
 };
 
 /// A software HCA on its worker's place in the embedded fabric, which must outlive it. Makes the HCA's addresses known

@@ -70,7 +70,15 @@ inline measure::RunResult sample_run() {
         run.rank_results.push_back(
             {rank, rank, 1'500 + rank, rank == 0 ? std::nullopt : std::optional<std::int64_t>(9'000)});
     }
-    run.self_check = {0.42, 3, 250'000, 1.25, "tsc 2300.000 MHz", "ok"};
+    run.self_check = {.busy_share = 0.42,
+                      .late_steps = 3,
+                      .longest_gap_ns = 250'000,
+                      .ring_high_water = 0.5,
+                      .send_refusals = 7,
+                      .lost_frames = 0,
+                      .clock_residual_ppm = 1.25,
+                      .clock = "tsc 2300.000 MHz",
+                      .verdict = "ok"};
     run.events = {{5'000, "warning", "percentiles rest on 20 iterations"}, {9'000'000, "outcome", "pass"}};
     return run;
 }

@@ -112,7 +112,7 @@ TEST_F(GatheredEndpoints, RecoverFromWhatANetworkDoesToFrames) {
     transfer(Opcode::write, std::vector<std::uint32_t>(200, 9'999));
     transfer(Opcode::read, std::vector<std::uint32_t>(50, 4'097));
     for (std::uint32_t i = 0; i < 2; ++i) {
-        const fabric::ImpairmentCounters done = ends_[i].impairments(wire::emulated_hca_address(i).mac);
+        const fabric::ImpairmentCounters done = ends_[i].impairments();
         const HcaCounters peer = ends_[1 - i].endpoint->counters(0);
         EXPECT_GT(done.corrupted, 0U);
         EXPECT_GT(done.duplicated, 0U);
