@@ -21,16 +21,6 @@ SessionObserver& silent_observer() {
     return observer;
 }
 
-std::string_view hint_of(transport::CompletionStatus status) {
-    switch (status) {
-        case transport::CompletionStatus::retry_exceeded:
-            return ": no acknowledgement after all retries: the peer is dead, the path broken, or its MTU too small";
-        case transport::CompletionStatus::rnr_retry_exceeded: return ": the peer posts no receives: is it overloaded";
-        case transport::CompletionStatus::remote_access_error: return ": do both ends run the same profile and version";
-        default: return "";
-    }
-}
-
 /// Runs the segments of a prepared session, one after the other.
 class SegmentRunner {
 public:
@@ -265,9 +255,8 @@ private:
         std::string text = fmt::format("rank {} to rank {}, channel {}, queue pair {}: ", failure.rank, failure.peer,
                                        failure.channel, failure.queue_pair);
         if (!failure.what.empty()) return text + failure.what;
-        text += fmt::format("{}{}", transport::to_string(failure.status), hint_of(failure.status));
-        const std::string state = endpoint.describe(failure.queue_pair);
-        return state.empty() ? text : fmt::format("{} ({})", text, state);
+        return text +
+               fmt::format("{} ({})", transport::to_string(failure.status), endpoint.describe(failure.queue_pair));
     }
 
     Session::State* state_;

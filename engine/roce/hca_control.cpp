@@ -2,12 +2,15 @@
 // The control half of HcaCore: what happens before a run, and error reports.
 #include "engine/roce/hca_core.h"
 #include "engine/roce/psn.h"
+#include "engine/wire/aeth.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <string>
+#include <string_view>
 
 namespace gradstorm::roce {
 namespace {
@@ -43,6 +46,33 @@ Result<void> check(const transport::QueuePairAttributes& attributes, std::size_t
         return refuse(fmt::format("initial psn 0x{:x} has more than 24 bits", attributes.initial_psn));
     }
     return {};
+}
+
+/// Why a queue pair failed.
+std::string reason_of(const QueuePair& pair, const ResponderState& responder) {
+    if (pair.failure != transport::CompletionStatus::flushed) return std::string(transport::to_string(pair.failure));
+    const auto what = [&] {
+        switch (wire::nak_code(responder.nak_syndrome)) {
+            case wire::NakCode::remote_access_error: return "its key, bounds or access are wrong";
+            case wire::NakCode::remote_operational_error: return "the receive posted for it is wrong";
+            default: return "it is not valid";
+        }
+    };
+    return fmt::format("refused a request of the peer, {}", what());
+}
+
+std::string_view causes_of(transport::CompletionStatus status) {
+    using enum transport::CompletionStatus;
+    switch (status) {
+        case retry_exceeded:
+            return "; usual causes: the peer is gone, its path drops frames, or path mtu and addresses do not fit";
+        case rnr_retry_exceeded:
+            return "; usual causes: the peer posts too few receives, or does not poll its completions";
+        case remote_access_error:
+        case remote_invalid_request:
+        case flushed: return "; usual cause: the ends run different profiles or versions";
+        default: return "";
+    }
 }
 
 }  // namespace
@@ -147,22 +177,20 @@ std::string HcaCore::describe(QueuePairIndex index) const {
     const QueuePair& pair = state_.pairs[index];
     const RequesterState& requester = state_.requesters[index];
     const ResponderState& responder = state_.responders[index];
-    std::string text = fmt::format(
-        "qp {} {} -> {}: {}, sent to psn {}, acknowledged to psn {}, expects psn {}, retries {} of {}, {} sends and {} "
-        "receives posted",
-        index, name(pair.local), pair.connected ? name(pair.peer) : "nobody",
-        pair.failed      ? transport::to_string(pair.failure)
-        : pair.connected ? "connected"
-                         : "not connected",
-        requester.high & kPsnMask, requester.unacknowledged & kPsnMask, responder.expected_psn, pair.retries,
-        pair.attributes.retry_limit, requester.tail - requester.head, pair.receives.size());
-    using transport::CompletionStatus;
-    if (pair.failure == CompletionStatus::retry_exceeded) {
-        text += "; usual causes: the peer is gone or its path drops frames, or path mtu and addresses do not fit";
-    } else if (pair.failure == CompletionStatus::rnr_retry_exceeded) {
-        text += "; usual causes: the peer posts too few receives, or does not poll its completions";
+    std::string text =
+        fmt::format("qp {} {} -> {}: ", index, name(pair.local), pair.connected ? name(pair.peer) : "nobody");
+    if (pair.failed) {
+        text += reason_of(pair, responder);
+    } else {
+        text += fmt::format("{}, sent to psn {}", pair.connected ? "connected" : "not connected",
+                            requester.high & kPsnMask);
     }
-    return text;
+    text +=
+        fmt::format(", acknowledged to psn {}, expects psn {}, retries {} of {}", requester.unacknowledged & kPsnMask,
+                    responder.expected_psn, pair.retries, pair.attributes.retry_limit);
+    if (pair.failed) return text + std::string(causes_of(pair.failure));
+    return text +
+           fmt::format(", {} sends and {} receives posted", requester.tail - requester.head, pair.receives.size());
 }
 
 }  // namespace gradstorm::roce

@@ -10,7 +10,7 @@ void HcaState::fail(QueuePairIndex index, CompletionStatus status) {
     QueuePair& pair = pairs[index];
     if (pair.failed) return;
     pair.failed = true;
-    pair.failure = status == CompletionStatus::success ? CompletionStatus::flushed : status;
+    pair.failure = status;
     RequesterState& requester = requesters[index];
     CompletionStatus next = pair.failure;
     for (; requester.head != requester.tail; ++requester.head) {

@@ -62,7 +62,7 @@ struct HcaState {
     }
 
     /// Ends the queue pair: its oldest work request completes with `status`, everything else posted as flushed. With
-    /// success as status, all is flushed: the peer broke the rules, not we.
+    /// flushed as status, all is: the peer broke the rules, not we.
     void fail(QueuePairIndex index, transport::CompletionStatus status);
 };
 

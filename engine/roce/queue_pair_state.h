@@ -124,6 +124,7 @@ struct QueuePair {
     transport::QueuePairAddress peer;
     wire::FrameHeaders headers;  ///< of frames to the peer: addresses, ports, queue pair number
     std::vector<SendEntry> entries;
+    /// What ended it; flushed: a request of the peer's that it refused, ResponderState::nak_syndrome says why.
     transport::CompletionStatus failure = transport::CompletionStatus::success;
 };
 

@@ -150,6 +150,9 @@ void Requester::negative(QueuePairIndex index, std::uint32_t psn, std::uint8_t s
             retry_from(index, psn);
             break;
         case wire::NakCode::remote_access_error: state_.fail(index, CompletionStatus::remote_access_error); break;
+        case wire::NakCode::remote_operational_error:
+            state_.fail(index, CompletionStatus::remote_operational_error);
+            break;
         default: state_.fail(index, CompletionStatus::remote_invalid_request); break;
     }
 }

@@ -63,8 +63,9 @@ public:
     /// Refuses a peer whose path MTU or address family differs, naming both ends.
     [[nodiscard]] virtual Result<void> connect(QueuePairIndex queue_pair, const QueuePairAddress& peer) = 0;
     [[nodiscard]] virtual HcaCounters counters(std::size_t hca) const = 0;
-    /// One line about the state of a queue pair, for the report of a failure; empty where the back end knows nothing.
-    [[nodiscard]] virtual std::string describe(QueuePairIndex) const { return {}; }
+    /// One line about a queue pair for the report of a failure: its ends, where it stands, and, if it failed, why and
+    /// what that usually means.
+    [[nodiscard]] virtual std::string describe(QueuePairIndex queue_pair) const = 0;
 
     // --- data path
     /// Takes a prefix of the requests and returns its length; 0 when the send queue in front is full. The slot of a

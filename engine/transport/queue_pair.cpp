@@ -11,6 +11,7 @@ std::string_view to_string(CompletionStatus status) {
         case CompletionStatus::local_protection_error: return "local protection error";
         case CompletionStatus::remote_access_error: return "remote access error";
         case CompletionStatus::remote_invalid_request: return "remote invalid request";
+        case CompletionStatus::remote_operational_error: return "remote operational error";
         case CompletionStatus::retry_exceeded: return "retry exceeded";
         case CompletionStatus::rnr_retry_exceeded: return "receiver-not-ready retry exceeded";
         case CompletionStatus::flushed: return "flushed";

@@ -46,12 +46,13 @@ struct ReceiveRequest {
 
 enum class CompletionStatus : std::uint8_t {
     success,
-    local_protection_error,  ///< lkey, bounds or length of the local buffer
-    remote_access_error,     ///< the peer refused rkey, bounds or access (NAK)
-    remote_invalid_request,  ///< the peer could not accept the request (NAK), e.g. a send larger than its receive
-    retry_exceeded,          ///< no acknowledgement after all retries: peer dead, path broken or MTU mismatch
-    rnr_retry_exceeded,      ///< the peer had no receive posted after all retries
-    flushed,                 ///< given up because an earlier request of this queue pair failed
+    local_protection_error,    ///< lkey, bounds or length of the local buffer
+    remote_access_error,       ///< the peer refused rkey, bounds or access (NAK)
+    remote_invalid_request,    ///< the peer could not accept the request (NAK), e.g. a send larger than its receive
+    remote_operational_error,  ///< the peer could not carry the request out (NAK), e.g. a receive with a bad lkey
+    retry_exceeded,            ///< no acknowledgement after all retries: peer dead, path broken or MTU mismatch
+    rnr_retry_exceeded,        ///< the peer had no receive posted after all retries
+    flushed,  ///< given up because its queue pair failed: in an earlier request, or it refused one of the peer's
 };
 [[nodiscard]] std::string_view to_string(CompletionStatus status);
 

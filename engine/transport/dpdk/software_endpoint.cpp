@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -35,6 +36,7 @@ public:
         return hca_.connect(queue_pair, peer);
     }
     HcaCounters counters(std::size_t hca) const override { return hca_.counters(hca); }
+    std::string describe(QueuePairIndex queue_pair) const override { return hca_.describe(queue_pair); }
     std::size_t post(std::span<const WorkRequest> requests) override { return hca_.post(requests); }
     std::size_t post_receive(std::span<const ReceiveRequest> requests) override { return hca_.post_receive(requests); }
     std::size_t poll(std::span<Completion> out) override { return hca_.poll(out); }

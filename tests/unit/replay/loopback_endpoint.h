@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 /// A transport without frames: what one endpoint posts is in the other's memory and completion queue at once. For tests
@@ -54,6 +55,9 @@ public:
     [[nodiscard]] transport::HcaCounters counters(std::size_t hca) const override {
         const std::lock_guard lock(network_->mutex);
         return counters_[hca];
+    }
+    [[nodiscard]] std::string describe(transport::QueuePairIndex index) const override {
+        return "loopback queue pair " + std::to_string(index);
     }
 
     std::size_t post(std::span<const transport::WorkRequest> requests) override {

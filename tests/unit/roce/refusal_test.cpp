@@ -28,6 +28,12 @@ void forge(Rig& rig, std::uint32_t qpn, const std::function<void(wire::FrameHead
     ASSERT_EQ(rig.side(1).port.send({&frame, 1}), 1U);
 }
 
+testing::AssertionResult describes(Rig& rig, std::size_t side, QueuePairIndex qp, const char* reason) {
+    const std::string line = rig.side(side).hca.describe(qp);
+    if (line.find(reason) != std::string::npos) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "\"" << line << "\" does not say: " << reason;
+}
+
 struct BadAccess {
     const char* name;
     std::int64_t address_shift;
@@ -59,6 +65,8 @@ TEST(Refusal, BadRemoteAccessIsRefusedAndWritesNothing) {
                                    CompletionStatus::flushed}));
             EXPECT_EQ(std::memcmp(before.data() + 100, rig.side(1).memory.data() + 100, before.size() - 100), 0);
             EXPECT_EQ(statuses(rig.side(1).completions), std::vector{CompletionStatus::flushed});
+            EXPECT_TRUE(describes(rig, 0, qp, "remote access error"));
+            EXPECT_TRUE(describes(rig, 1, qp, "refused a request of the peer, its key, bounds or access are wrong"));
         }
     }
 }
@@ -102,6 +110,7 @@ TEST(Refusal, ASendLargerThanItsReceiveIsRefused) {
     rig.run_until_quiet();
     EXPECT_EQ(statuses(rig.side(0).completions), std::vector{CompletionStatus::remote_invalid_request});
     EXPECT_EQ(statuses(rig.side(1).completions), std::vector{CompletionStatus::local_protection_error});
+    EXPECT_TRUE(describes(rig, 1, qp, "refused a request of the peer, it is not valid"));
 }
 
 TEST(Refusal, AReceiveWithABadKeyIsRefused) {
@@ -111,8 +120,9 @@ TEST(Refusal, AReceiveWithABadKeyIsRefused) {
         1, {.id = 5, .local_address = rig.side(1).at(0), .length = 4096, .local_key = 1, .queue_pair = qp}));
     ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, 100, Opcode::send)));
     rig.run_until_quiet();
-    EXPECT_EQ(statuses(rig.side(0).completions), std::vector{CompletionStatus::remote_invalid_request});
+    EXPECT_EQ(statuses(rig.side(0).completions), std::vector{CompletionStatus::remote_operational_error});
     EXPECT_EQ(statuses(rig.side(1).completions), std::vector{CompletionStatus::local_protection_error});
+    EXPECT_TRUE(describes(rig, 1, qp, "refused a request of the peer, the receive posted for it is wrong"));
     EXPECT_FALSE(rig.equal(0, 100));
 }
 

@@ -17,7 +17,7 @@ TEST(CompletionStatus, EachHasANameOfItsOwn) {
     for (int code = 0; code <= static_cast<int>(CompletionStatus::flushed); ++code) {
         names.emplace(to_string(static_cast<CompletionStatus>(code)));
     }
-    EXPECT_EQ(names.size(), 7u);
+    EXPECT_EQ(names.size(), 8u);
     EXPECT_FALSE(names.contains(""));
 }
 

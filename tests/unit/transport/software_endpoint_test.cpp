@@ -107,6 +107,11 @@ TEST_F(GatheredEndpoints, CarryEverySizeAndAreCapturedAsOnTheWire) {
     EXPECT_EQ(ends_[0].capture_lost(), 0U);
 }
 
+TEST_F(GatheredEndpoints, DescribeTheirQueuePairs) {
+    open({});
+    EXPECT_THAT(ends_[0].endpoint->describe(0), testing::StartsWith("qp 0 198.18."));
+}
+
 TEST_F(GatheredEndpoints, RecoverFromWhatANetworkDoesToFrames) {
     open({.impair_all = {.drop = 0.01, .duplicate = 0.01, .reorder = 0.01, .corrupt = 0.02, .mark = 0.01}});
     transfer(Opcode::write, std::vector<std::uint32_t>(200, 9'999));
