@@ -59,12 +59,15 @@ std::size_t HcaCore::build(std::span<wire::Frame> frames) {
         state_.ready.pop();
         const auto room = frames.subspan(built);
         const auto turn = room.first(std::min<std::size_t>(room.size(), state_.config.turn_frames));
-        const bool reads = responder_.has_read_jobs(index);
-        const std::size_t count = reads ? responder_.take_turn(index, turn) : requester_.take_turn(index, turn);
+        QueuePair& pair = state_.pairs[index];
+        pair.in_ready_list = false;
+        // With both to send, answers and own requests alternate.
+        const bool answers = responder_.has_read_jobs(index) && !(pair.answered && requester_.can_send(index));
+        pair.answered = answers;
+        const std::size_t count = answers ? responder_.take_turn(index, turn) : requester_.take_turn(index, turn);
         built += count;
-        state_.pairs[index].in_ready_list = false;
         // Who used up his turn may have more; who did not is blocked, and made ready by what unblocks him.
-        if (responder_.has_read_jobs(index) || ((reads || count == turn.size()) && requester_.can_send(index))) {
+        if (responder_.has_read_jobs(index) || ((answers || count == turn.size()) && requester_.can_send(index))) {
             state_.make_ready(index);
         }
     }

@@ -107,6 +107,7 @@ struct QueuePair {
     std::uint32_t receive_depth = 0;
     std::uint32_t reads_in_flight = 0;
     bool in_ready_list = false;
+    bool answered = false;  ///< its last turn went to READ responses
     bool connected = false;
     bool failed = false;
     bool read_gap_noted = false;  ///< went back for a lost READ response already

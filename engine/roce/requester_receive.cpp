@@ -140,14 +140,17 @@ void Requester::negative(QueuePairIndex index, std::uint32_t psn, std::uint8_t s
     if (kind == wire::AckKind::reserved) return;
     if (acknowledge_up_to(index, psn)) progressed(index);
     if (pair.failed) return;
+    // Responses in front of it are missing: that went back already, and further.
+    const bool behind_reads = state_.requesters[index].unacknowledged != psn;
     if (kind == wire::AckKind::rnr_nak) {
-        receiver_not_ready(index, psn, wire::syndrome_value(syndrome));
+        ++pair.counters->rnr_nak_received;
+        if (!behind_reads) receiver_not_ready(index, psn, wire::syndrome_value(syndrome));
         return;
     }
     switch (wire::nak_code(syndrome)) {
         case wire::NakCode::psn_sequence_error:
             ++pair.counters->nak_sequence_received;
-            retry_from(index, psn);
+            if (!behind_reads) retry_from(index, psn);
             break;
         case wire::NakCode::remote_access_error: state_.fail(index, CompletionStatus::remote_access_error); break;
         case wire::NakCode::remote_operational_error:
@@ -160,7 +163,6 @@ void Requester::negative(QueuePairIndex index, std::uint32_t psn, std::uint8_t s
 void Requester::receiver_not_ready(QueuePairIndex index, std::uint32_t psn, std::uint8_t timer_code) {
     constexpr std::uint8_t kForEver = 7;
     QueuePair& pair = state_.pairs[index];
-    ++pair.counters->rnr_nak_received;
     if (pair.attributes.rnr_retry_limit != kForEver) {
         if (pair.rnr_retries == pair.attributes.rnr_retry_limit) {
             state_.fail(index, transport::CompletionStatus::rnr_retry_exceeded);
@@ -185,6 +187,10 @@ void Requester::alarm(QueuePairIndex index, Instant until) {
     if (r.waiting) {
         r.waiting = false;
         if (r.cursor != r.tail) state_.make_ready(index);
+        return;
+    }
+    if (r.next == r.unacknowledged) {  // gone back already, but the port had no room yet: the answer is not late
+        state_.set_deadline(index, next_timeout(index));
         return;
     }
     ++pair.counters->timeouts;

@@ -138,6 +138,15 @@ TEST(Protocol, ADeadPeerEndsInRetryExceededInTime) {
     EXPECT_EQ(rig.side(0).completions.back().id, 4U);
 }
 
+TEST(Protocol, OnlyWhatWasSentAgainCountsAsARetry) {
+    Rig rig({.egress_frames = 1, .line_rate = 1e6});  // a frame blocks the port for 33 ms
+    const QueuePairIndex qp = rig.connect({.timeout = Nanoseconds{5'000'000}, .retry_limit = 1});
+    ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, 4096)));
+    rig.run_until_quiet();
+    EXPECT_EQ(statuses(rig.side(0).completions), std::vector{CompletionStatus::success});
+    EXPECT_EQ(rig.side(0).hca.counters(0).timeouts, 1U);
+}
+
 TEST(Protocol, ProgressResetsTheRetryCount) {
     Rig rig;
     // Every fifth frame is lost for good the first time: far more losses than the limit allows without progress.

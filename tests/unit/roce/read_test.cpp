@@ -10,6 +10,11 @@ using fabric::has_opcode;
 
 constexpr std::uint32_t kLong = 100 * 4096;
 
+bool is_response(const wire::Frame& frame) {
+    const auto opcode = fabric::opcode_of(frame);
+    return opcode && wire::is_read_response(*opcode);
+}
+
 TEST(Read, AFenceWaitsForReads) {
     Rig rig;
     const QueuePairIndex qp = rig.connect();
@@ -78,13 +83,7 @@ TEST(Read, AnAcknowledgementWaitsForTheReadsInFrontOfIt) {
 TEST(Read, ALostReadResponseIsAskedForAgainWithoutATimeout) {
     for (const std::uint64_t lost : {0U, 50U, 99U}) {  // of 100 frames; the last is missed by the ACK behind it
         Rig rig;
-        rig.side(1).network.script({.fault = Fault::drop,
-                                    .matches =
-                                        [](const wire::Frame& frame) {
-                                            const auto opcode = fabric::opcode_of(frame);
-                                            return opcode && wire::is_read_response(*opcode);
-                                        },
-                                    .first = lost});
+        rig.side(1).network.script({.fault = Fault::drop, .matches = is_response, .first = lost});
         const QueuePairIndex qp = rig.connect();
         ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, kLong, Opcode::read)));
         ASSERT_TRUE(rig.post(rig.write(qp, 2, 1U << 20U, 100)));
@@ -96,6 +95,46 @@ TEST(Read, ALostReadResponseIsAskedForAgainWithoutATimeout) {
         EXPECT_EQ(rig.side(1).hca.counters(0).tx_payload_bytes, kLong);
         EXPECT_EQ(rig.side(0).hca.counters(0).rx_payload_bytes, kLong);
     }
+}
+
+TEST(Read, ANakBehindLostResponsesGoesBackOnceAndToThem) {
+    Rig rig;
+    rig.side(1).network.script({.fault = Fault::drop, .matches = is_response, .first = 5, .count = 5});
+    rig.side(0).network.script({.fault = Fault::drop, .matches = has_opcode(wire::Opcode::write_only)});
+    const QueuePairIndex qp = rig.connect({.retry_limit = 1});
+    ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, 10 * 4096, Opcode::read)));
+    ASSERT_TRUE(rig.post(rig.write(qp, 2, 1U << 20U, 4096)));
+    ASSERT_TRUE(rig.post(rig.write(qp, 3, 2U << 20U, 4096)));
+    rig.run_until_quiet();
+    EXPECT_EQ(statuses(rig.side(0).completions), std::vector(3, CompletionStatus::success));
+    EXPECT_EQ(rig.side(0).hca.counters(0).nak_sequence_received, 1U);
+    EXPECT_EQ(rig.side(0).hca.counters(0).timeouts, 0U);
+    EXPECT_EQ(rig.side(1).hca.counters(0).tx_retransmitted_frames, 5U);
+}
+
+/// A WRITE of side 1's to side 0.
+WorkRequest write_back(Rig& rig, QueuePairIndex qp, std::size_t offset, std::uint32_t length) {
+    return {.id = 9,
+            .local_address = rig.side(1).at(offset),
+            .remote_address = rig.side(0).at(offset),
+            .length = length,
+            .local_key = rig.side(1).region.local_key,
+            .remote_key = rig.side(0).region.remote_key,
+            .queue_pair = qp};
+}
+
+TEST(Read, AResponseDoesNotKeepOwnRequestsFromBeingSentAgain) {
+    Rig rig({.egress_frames = 8});
+    rig.side(1).network.script({.fault = Fault::drop, .matches = has_opcode(wire::Opcode::write_only)});
+    const QueuePairIndex qp = rig.connect({.timeout = Nanoseconds{10'000}, .retry_limit = 2});
+    ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, 500 * 4096, Opcode::read)));  // takes 42 us
+    ASSERT_TRUE(rig.post(write_back(rig, qp, 3U << 20U, 4096), 1));
+    rig.run_until([&] { return !rig.side(1).completions.empty(); });
+    EXPECT_TRUE(rig.side(0).completions.empty()) << "the READ still goes on";
+    rig.run_until_quiet();
+    EXPECT_EQ(statuses(rig.side(1).completions), std::vector{CompletionStatus::success});
+    EXPECT_EQ(statuses(rig.side(0).completions), std::vector{CompletionStatus::success});
+    EXPECT_EQ(rig.side(1).hca.counters(0).timeouts, 1U);
 }
 
 TEST(Read, GoingBackOverManyReadsReplacesThoseThatWait) {
