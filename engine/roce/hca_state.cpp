@@ -34,7 +34,9 @@ void HcaState::fail(QueuePairIndex index, CompletionStatus status) {
     while (!pair.read_jobs.empty()) pair.read_jobs.pop();
     ResponderState& responder = responders[index];
     responder.message = ResponderState::Message::closed;
-    responder.owed &= Owed::kNak;  // the peer still has to learn why
+    // A peer whose request was refused still has to learn why; any other has nothing more to hear from us.
+    responder.nak_outstanding = status == CompletionStatus::flushed;
+    responder.owed &= responder.nak_outstanding ? Owed::kNak : std::uint8_t{0};
 }
 
 }  // namespace gradstorm::roce

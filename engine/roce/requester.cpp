@@ -102,7 +102,11 @@ bool Requester::begin_message(QueuePairIndex index, const SendEntry& entry) {
     const RequesterState& r = state_.requesters[index];
     if (!has_local_access(request)) {
         // It completes in its order: progress leads here again until everything in front of it has.
-        if (r.cursor == r.head) state_.fail(index, transport::CompletionStatus::local_protection_error);
+        if (r.cursor == r.head) {
+            state_.fail(index, transport::CompletionStatus::local_protection_error);
+        } else if (r.since_request > 0) {
+            go_back(index, r.next - 1);  // the last frame in front has not asked for its acknowledgement
+        }
         return false;
     }
     if (request.fence && pair.reads_in_flight > 0) return false;

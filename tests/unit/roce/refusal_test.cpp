@@ -98,6 +98,32 @@ TEST(Refusal, BadLocalAccessFailsInOrderAndSendsNothingOfIt) {
     EXPECT_EQ(rig.side(0).hca.counters(0).tx_data_frames, 100U);
 }
 
+TEST(Refusal, ABadLocalKeyIsNotHeldAgainstTheRequestInFront) {
+    Rig rig;
+    const QueuePairIndex qp = rig.connect({.retry_limit = 0});
+    std::vector<WorkRequest> requests{rig.write(qp, 1, 0, 4096), rig.write(qp, 2, 0, 4096)};
+    requests[1].local_key ^= 0x100U;
+    ASSERT_EQ(rig.side(0).hca.post(requests), 2U);
+    rig.run_until_quiet();
+    EXPECT_EQ(statuses(rig.side(0).completions),
+              (std::vector{CompletionStatus::success, CompletionStatus::local_protection_error}));
+    EXPECT_EQ(rig.side(0).hca.counters(0).timeouts, 0U);
+}
+
+TEST(Refusal, ADeadQueuePairSaysNotReadyNoMore) {
+    Rig rig;
+    const QueuePairIndex qp = rig.connect({.retry_limit = 2});  // and RNR retries for ever
+    ASSERT_TRUE(rig.post(rig.write(qp, 1, 0, 0, Opcode::write_with_immediate)));
+    ASSERT_TRUE(rig.run_until([&] { return rig.side(0).hca.counters(0).rnr_nak_received == 1; }));
+    WorkRequest bad = rig.write(qp, 2, 0, 4096);
+    bad.local_key = 1;
+    ASSERT_TRUE(rig.post(bad, 1));  // ends side 1
+    rig.run_until_quiet();
+    EXPECT_EQ(statuses(rig.side(1).completions), std::vector{CompletionStatus::local_protection_error});
+    EXPECT_EQ(statuses(rig.side(0).completions), std::vector{CompletionStatus::retry_exceeded});
+    EXPECT_EQ(rig.side(0).hca.counters(0).rnr_nak_received, 1U);
+}
+
 TEST(Refusal, ASendLargerThanItsReceiveIsRefused) {
     Rig rig;
     const QueuePairIndex qp = rig.connect();
