@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cluster/unix_socket.h"
 
+#include "base/stale_socket.h"
+
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -44,13 +46,7 @@ Result<int> open_socket(const std::filesystem::path& path) {
 Result<int> listen_at(const std::filesystem::path& path) {
     const auto address = address_of(path);
     if (!address) return tl::unexpected(address.error());
-    const auto occupant = connect_to(path);
-    if (occupant && *occupant) {
-        close(**occupant);
-        return failure(ErrorCode::device,
-                       fmt::format("another run listens on {}: end it, or choose another path", path.string()));
-    }
-    if (std::error_code error; std::filesystem::is_socket(path, error)) std::filesystem::remove(path, error);
+    if (auto way = remove_stale_socket(path); !way) return tl::unexpected(way.error());
     auto descriptor = open_socket(path);
     if (!descriptor) return descriptor;
     if (bind(*descriptor, generic(*address), sizeof *address) != 0 || listen(*descriptor, SOMAXCONN) != 0) {
