@@ -208,7 +208,8 @@ Result<std::vector<OpenPort>> open_ports(const profiles::Profile& profile,
     std::vector<OpenPort> open;
     for (std::size_t i = 0; i < by_port.size(); ++i) {
         if (by_port[i].empty()) continue;
-        auto device = dpdk::EthdevPort::open({.device = profile.ports[i].device, .payload = payload});
+        auto device = dpdk::EthdevPort::open(
+            {.device = profile.ports[i].device, .path_mtu = profile.transport.path_mtu, .payload = payload});
         if (!device) return tl::unexpected(device.error());
         open.push_back({&profile.ports[i], std::move(*device), by_port[i]});
     }

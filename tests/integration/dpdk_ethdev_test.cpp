@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two processes over devices of DPDK: shared memory (memif), and kernel interfaces in two network namespaces.
+#include "engine/transport/dpdk/device_text.h"
 #include "engine/transport/dpdk/ethdev_port.h"
 #include "engine/transport/dpdk/software_endpoint.h"
 #include "tests/integration/dpdk_processes.h"
@@ -103,6 +104,27 @@ TEST_F(Memif, AServerTakesOverTheSocketOfAKilledOne) {
     EXPECT_EQ(server.wait(), 0);
 }
 
+TEST_F(Memif, ASecondServerDoesNotTakeTheSocketOfALiveOne) {
+    Channel channel;
+    ChildProcess first([&]() -> std::string {
+        const auto port = EthdevPort::open({.device = device(true)});
+        channel.exchange(true, 1);
+        channel.exchange(true, 2);
+        return port ? "" : port.error().message;
+    });
+    channel.exchange(false, 1);
+    ChildProcess second([&]() -> std::string {
+        const auto port = EthdevPort::open({.device = device(true)});
+        if (port) return "took the socket of another";
+        const bool says = port.error().message.find(socket_.string() + ": another run") != std::string::npos;
+        return says ? "" : port.error().message;
+    });
+    EXPECT_EQ(second.wait(), 0);
+    EXPECT_TRUE(std::filesystem::exists(socket_));
+    channel.exchange(false, 2);
+    EXPECT_EQ(first.wait(), 0);
+}
+
 TEST_F(Memif, TheLinkGoesDownWhenThePeerIsKilled) {
     Channel channel;
     ChildProcess client([&]() -> std::string {
@@ -148,6 +170,18 @@ TEST(Device, AnUnknownOneIsAnErrorOfOneLine) {
 
 /// A network namespace of its own for the calling process; the text says why not.
 std::string enter_new_network() { return unshare(CLONE_NEWNET) == 0 ? "" : std::strerror(errno); }
+
+TEST(Device, OneWhoseFramesAreTooShortForThePathMtuIsRefused) {
+    if (geteuid() != 0) GTEST_SKIP() << "a tap interface needs root";
+    ChildProcess child([]() -> std::string {
+        if (!enter_new_network().empty() || !std::filesystem::exists("/dev/net/tun")) return {};  // cannot tell here
+        const auto port = EthdevPort::open({.device = "net_tap"});
+        if (port) return "opened";
+        const bool says = port.error().message.find("path mtu 4096 takes an mtu of 4200") != std::string::npos;
+        return says ? "" : port.error().message;
+    });
+    EXPECT_EQ(child.wait(), 0);
+}
 
 TEST(AfPacket, TwoNamespacesJoinedByVethStreamVerifiedMemory) {
     if (geteuid() != 0) GTEST_SKIP() << "network namespaces and packet sockets need root";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/transport/dpdk/ethdev_port.h"
 
+#include "engine/transport/dpdk/device_text.h"
 #include "engine/transport/dpdk/eal.h"
 #include "engine/wire/prefetch.h"
 
@@ -12,9 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -34,62 +33,6 @@ constexpr std::uint16_t kQueue = 0;
 void ignore_broken_pipes() {
     struct sigaction now{};
     if (sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
-}
-
-bool is_virtual(const std::string& device) { return device.starts_with("net_") || device.starts_with("eth_"); }
-
-std::string argument(const std::string& device, const std::string& key) {
-    const auto begin = device.find("," + key + "=");
-    if (begin == std::string::npos) return {};
-    const auto value = begin + key.size() + 2;
-    return device.substr(value, device.find(',', value) - value);
-}
-
-bool is_memif_client(const std::string& device) {
-    return device.starts_with("net_memif") && argument(device, "role") == "client";
-}
-
-struct DefaultArgument {
-    const char* driver;
-    const char* key;
-    const char* value;
-};
-
-/// What a user means who leaves it out. Slots that hold a frame of path MTU 4096 in one piece; a socket in the file
-/// system, whose directory says who may connect (DPDK's default, an abstract one, is open to every user of the host).
-constexpr std::array kDefaultArguments{
-    DefaultArgument{"net_memif", "socket-abstract", "no"}, DefaultArgument{"net_memif", "bsize", "8192"},
-    DefaultArgument{"net_memif", "rsize", "10"},           DefaultArgument{"net_af_packet", "framesz", "8192"},
-    DefaultArgument{"net_af_packet", "blocksz", "65536"},  DefaultArgument{"net_af_packet", "framecnt", "1024"},
-    DefaultArgument{"net_af_packet", "qdisc_bypass", "1"}};
-
-std::string with_default_arguments(std::string device) {
-    for (const DefaultArgument& missing : kDefaultArguments) {
-        if (!device.starts_with(missing.driver) || !argument(device, missing.key).empty()) continue;
-        device += fmt::format(",{}={}", missing.key, missing.value);
-    }
-    return device;
-}
-
-/// DPDK 22.11's memif counts free slots wrong when a frame takes several and the ring is nearly full: frames are then
-/// overwritten and delivered again and again.
-Result<void> refuse_small_slots(const std::string& device) {
-    if (!device.starts_with("net_memif")) return {};
-    const std::string text = argument(device, "bsize");
-    const long bytes = std::strtol(text.c_str(), nullptr, 10);
-    if (bytes >= static_cast<long>(wire::kFrameBufferSize)) return {};
-    return failure(ErrorCode::invalid_input,
-                   fmt::format("device '{}': bsize {} cannot hold a frame in one piece, and memif corrupts frames in "
-                               "pieces: leave bsize out or give at least {}",
-                               device, text, wire::kFrameBufferSize));
-}
-
-/// A server that was killed leaves its socket, and DPDK does not listen on one that exists.
-void remove_stale_socket(const std::string& device) {
-    if (!device.starts_with("net_memif") || argument(device, "role") != "server") return;
-    std::error_code ignored;
-    const std::filesystem::path socket = argument(device, "socket");
-    if (std::filesystem::is_socket(socket, ignored)) std::filesystem::remove(socket, ignored);
 }
 
 rte_mbuf* outgoing(const Frame& frame) {
@@ -143,7 +86,7 @@ Result<void> EthdevPort::attach(const EthdevOptions& options) {
     const EalLog log;
     std::string name = device_;
     if (is_virtual(device_)) {
-        remove_stale_socket(device_);
+        if (auto way = make_way_for_server(device_); !way) return way;
         const auto comma = std::min(device_.find(','), device_.size());
         name = device_.substr(0, comma) + "_" + unique_name("dev");
         const std::string arguments = comma < device_.size() ? device_.substr(comma + 1) : "";
@@ -165,7 +108,14 @@ Result<void> EthdevPort::attach(const EthdevOptions& options) {
 
 Result<void> EthdevPort::start(const EthdevOptions& options) {
     const EalLog log;
+    rte_eth_dev_info info{};
+    if (const int code = rte_eth_dev_info_get(port_, &info); code != 0) {
+        return refused(device_, "does not say what it can", code, log);
+    }
+    const auto mtu = mtu_for(device_, options.path_mtu, info.max_mtu, info.max_rx_pktlen);
+    if (!mtu) return tl::unexpected(mtu.error());
     rte_eth_conf configuration{};
+    configuration.rxmode.mtu = *mtu;  // 0 would be 1,500
     if (const int code = rte_eth_dev_configure(port_, 1, 1, &configuration); code != 0) {
         return refused(device_, "cannot be configured", code, log);
     }
@@ -383,11 +333,5 @@ std::size_t EthdevPort::memory_mb(const EthdevOptions& options) {
                               options.receive_buffers * PacketPool::bytes_each(kReceiveBufferSize);
     return kSpareMb + (pools * 5 / 4 >> 20);
 }
-
-std::string memif_device(const std::string& socket, bool server) {
-    return fmt::format("net_memif,role={},socket={}", server ? "server" : "client", socket);
-}
-
-std::string af_packet_device(const std::string& interface) { return fmt::format("net_af_packet,iface={}", interface); }
 
 }  // namespace gradstorm::transport::dpdk

@@ -23,10 +23,11 @@ struct rte_mbuf;
 namespace gradstorm::transport::dpdk {
 
 struct EthdevOptions {
-    /// A device that DPDK makes ("net_memif,role=server,socket=/run/x.sock", see memif_device() and
-    /// af_packet_device()), or the PCI address of one that start_eal() was given.
-    /// Sizes that are left out are chosen so that a frame of any RoCE path MTU fits one slot.
+    /// A device that DPDK makes ("net_memif,role=server,socket=/run/x.sock", see device_text.h), or the PCI address of
+    /// one that start_eal() was given. Sizes that are left out are chosen so that a frame of any RoCE path MTU fits one
+    /// slot.
     std::string device;
+    std::uint32_t path_mtu = 4096;  ///< longest payload of a frame that the device has to carry
     std::size_t send_buffers = 1024;
     std::size_t receive_buffers = 2048;
     std::uint16_t descriptors = 512;  ///< of each direction; a device may have others
@@ -54,7 +55,8 @@ class EthdevPort {
 public:
     /// Makes or takes the device and starts it. Ignores SIGPIPE from then on, unless the process handles it: a device
     /// whose other end goes away must not end the process. Errors: invalid_input (no such device), device (DPDK
-    /// refuses), timeout (a memif client finds no server).
+    /// refuses, frames of the path MTU are too long, another server has the socket), timeout (a memif client finds no
+    /// server).
     [[nodiscard]] static Result<std::unique_ptr<EthdevPort>> open(const EthdevOptions& options);
 
     EthdevPort(const EthdevPort&) = delete;
@@ -105,12 +107,5 @@ private:
     EthdevCounters counters_;
 };
 static_assert(wire::FramePort<EthdevPort>);
-
-/// Device text of a shared-memory link between two processes of one host. The server has to be there first; open() of
-/// the client waits for that. Frames of any RoCE path MTU travel in one piece.
-[[nodiscard]] std::string memif_device(const std::string& socket, bool server);
-
-/// Device text of a kernel interface (root or CAP_NET_RAW). For path MTU 4096 its MTU has to be 4,200 at least.
-[[nodiscard]] std::string af_packet_device(const std::string& interface);
 
 }  // namespace gradstorm::transport::dpdk
