@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/app/command_line.h"
 
+#include "engine/app/terminal.h"
 #include "engine/app/version.h"
 #include "profiles/diagnostics.h"
 #include "profiles/quantity.h"
@@ -13,8 +14,6 @@
 namespace gradstorm::app {
 
 namespace {
-
-constexpr int kBadOption = 4;
 
 constexpr const char* kExamples = R"(
 Examples:
@@ -210,7 +209,7 @@ std::string describe(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 tl::unexpected<CommandLineEnd> wrong(const std::string& text) {
-    return tl::unexpected(CommandLineEnd{kBadOption, {}, "gradstorm: " + text + "; see 'gradstorm --help'\n"});
+    return tl::unexpected(CommandLineEnd{kExitBadInput, {}, "gradstorm: " + text + "; see 'gradstorm --help'\n"});
 }
 
 tl::expected<Command, CommandLineEnd> chosen_command(const Grammar& grammar, Parsed& parsed) {

@@ -12,8 +12,6 @@ namespace gradstorm::app {
 
 namespace {
 
-constexpr int kBadInput = 4;
-
 std::string milliseconds(Nanoseconds time) { return fmt::format("{:.3f}", static_cast<double>(time.count()) / 1e6); }
 
 std::string header_text(const Subject& subject) {
@@ -94,10 +92,7 @@ std::string plan_json(const Subject& subject) {
 
 int execute(const PlanCommand& command) {
     const auto subject = load_subject(command.subject);
-    if (!subject) {
-        fmt::print(stderr, "{}\n", subject.error());
-        return kBadInput;
-    }
+    if (!subject) return refuse(subject.error());
     for (const std::string& warning : subject->workload.warnings) complain("warning: " + warning);
     return write_output(command.json ? plan_json(*subject) : plan_text(*subject));
 }

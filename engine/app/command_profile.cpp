@@ -16,8 +16,6 @@ namespace gradstorm::app {
 
 namespace {
 
-constexpr int kBadInput = 4;
-
 /// One line: "NAME: ok", with what this version cannot do with it, if anything.
 std::string verdict_on(const std::string& name, const profiles::Profile& profile) {
     const auto workload = workload::from_profile(profile);
@@ -35,8 +33,7 @@ int execute(const ProfileValidateCommand& command) {
         if (profile) {
             output += verdict_on(options.subject, *profile);
         } else {
-            fmt::print(stderr, "{}\n", profiles::to_string(profile.error()));
-            exit_code = kBadInput;
+            exit_code = refuse(profiles::to_string(profile.error()));
         }
     }
     return write_output(output, exit_code);
@@ -59,7 +56,7 @@ int execute(const ProfileShowCommand& command) {
     const std::string_view nearest = profiles::nearest_name(command.name, names);
     complain(fmt::format("no profile '{}' in the catalog{}; 'gradstorm profile list' shows all", command.name,
                          nearest.empty() ? std::string{} : fmt::format("; did you mean '{}'?", nearest)));
-    return kBadInput;
+    return kExitBadInput;
 }
 
 int execute(const ProfileSchemaCommand& command) {

@@ -8,20 +8,11 @@
 
 namespace gradstorm::app {
 
-namespace {
-
-constexpr int kBadInput = 4;
-
-}  // namespace
-
 int execute(const ReplaySeedCommand& command) {
     SubjectOptions options = command.subject;
     options.set.push_back(fmt::format("run.seed={}", command.seed));
     const auto subject = load_subject(options);
-    if (!subject) {
-        fmt::print(stderr, "{}\n", subject.error());
-        return kBadInput;
-    }
+    if (!subject) return refuse(subject.error());
     RecorderOptions record;
     if (command.journal) record.journal = *command.journal;
     const auto run = run_in_virtual_time(*subject, record);

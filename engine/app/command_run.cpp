@@ -12,8 +12,6 @@ namespace gradstorm::app {
 
 namespace {
 
-constexpr int kBadInput = 4;
-
 Result<RecorderOptions> recorder_options(const RunCommand& command) {
     RecorderOptions options;
     options.events = command.events;
@@ -53,21 +51,18 @@ int report(const RunCommand& command, const FinishedRun& run) {
 
 int execute(const RunCommand& command) {
     const auto subject = load_subject(command.subject);
-    if (!subject) {
-        fmt::print(stderr, "{}\n", subject.error());
-        return kBadInput;
-    }
+    if (!subject) return refuse(subject.error());
     if (subject->workload.measurements.empty()) {
         for (const std::string& warning : subject->workload.warnings) complain("warning: " + warning);
         complain(command.subject.subject + ": nothing to replay: it holds no communication");
-        return kBadInput;
+        return kExitBadInput;
     }
     if (subject->profile.criteria > 0) {
         complain(
             fmt::format("{}: [[criterion]]: this version judges no criteria, and what is not judged cannot pass; "
                         "remove the {} [[criterion]] table(s)",
                         command.subject.subject, subject->profile.criteria));
-        return kBadInput;
+        return kExitBadInput;
     }
     const auto record = recorder_options(command);
     if (!record) return fail(record.error());

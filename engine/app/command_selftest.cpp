@@ -18,13 +18,14 @@ namespace gradstorm::app {
 
 namespace {
 
-constexpr int kInfrastructure = 3;
-
 /// A folder that goes away with the object.
 class ScratchFolder {
 public:
     ScratchFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "gradstorm-selftest-XXXXXX").string();
+        std::error_code unusable;
+        const std::filesystem::path temporary = std::filesystem::temp_directory_path(unusable);
+        if (unusable) return;
+        std::string pattern = (temporary / "gradstorm-selftest-XXXXXX").string();
         if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
     }
     ~ScratchFolder() {
@@ -88,8 +89,8 @@ struct Check {
 int execute(const SelftestCommand& /*command*/) {
     const ScratchFolder scratch;
     if (scratch.path().empty()) {
-        complain("no scratch folder could be made: is the temporary folder writable");
-        return kInfrastructure;
+        complain("no scratch folder could be made: the temporary folder (TMPDIR) must exist and be writable");
+        return kExitInfrastructure;
     }
     const std::array<Check, 3> checks{{
         {"all collectives, virtual time, 1 % loss, sums verified", [](const auto&) { return run_with_loss(); }},
@@ -106,10 +107,10 @@ int execute(const SelftestCommand& /*command*/) {
         const std::string line = verdict.empty()
                                      ? fmt::format("ok      {:5.1f} s  {}\n", seconds, check.name)
                                      : fmt::format("FAILED  {:5.1f} s  {}: {}\n", seconds, check.name, verdict);
-        if (write_output(line) != 0) return kInfrastructure;
+        if (write_output(line) != 0) return kExitInfrastructure;
         failed += verdict.empty() ? 0 : 1;
     }
-    return failed == 0 ? 0 : kInfrastructure;
+    return failed == 0 ? 0 : kExitInfrastructure;
 }
 
 }  // namespace gradstorm::app

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/app/progress.h"
 
+#include "engine/app/terminal.h"
+
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 
@@ -39,18 +41,16 @@ void ProgressDisplay::update(double share, const std::string& what) {
     next_draw_ =
         now + (terminal_ ? std::chrono::milliseconds{kTerminalPeriod} : std::chrono::milliseconds{kPlainPeriod});
     if (terminal_) {
-        fmt::print(stderr, "\r\x1b[K{}", bar(share, what));
+        write_error(fmt::format("\r\x1b[K{}", bar(share, what)));
         drawn_ = true;
     } else {
-        fmt::print(stderr, "gradstorm: {:.0f} % done, {}\n", share * 100.0, what);
+        write_error(fmt::format("gradstorm: {:.0f} % done, {}\n", share * 100.0, what));
     }
-    std::fflush(stderr);
 }
 
 void ProgressDisplay::clear() {
     if (!drawn_) return;
-    fmt::print(stderr, "\r\x1b[K");
-    std::fflush(stderr);
+    write_error("\r\x1b[K");
     drawn_ = false;
 }
 

@@ -9,39 +9,35 @@
 
 namespace gradstorm::app {
 
-namespace {
-
-constexpr int kInvalid = 2;
-constexpr int kInfrastructure = 3;
-constexpr int kBadInput = 4;
-
-}  // namespace
-
 int exit_code_of(ErrorCode code) {
     switch (code) {
         case ErrorCode::invalid_input:
-        case ErrorCode::unsupported: return kBadInput;
-        case ErrorCode::interrupted: return kInvalid;
+        case ErrorCode::unsupported: return kExitBadInput;
+        case ErrorCode::interrupted: return kExitInvalid;
         case ErrorCode::device:
         case ErrorCode::peer:
         case ErrorCode::timeout:
-        case ErrorCode::store: return kInfrastructure;
+        case ErrorCode::store: return kExitInfrastructure;
     }
-    return kInfrastructure;
+    return kExitInfrastructure;
 }
 
 int write_output(std::string_view text, int exit_code) {
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (written) return exit_code;
     complain(fmt::format("standard output could not be written: {}", std::strerror(errno)));
-    return kInfrastructure;
+    return kExitInfrastructure;
+}
+
+void write_error(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), stderr) == text.size()) std::fflush(stderr);
 }
 
 void complain(std::string_view text) {
     while (!text.empty()) {
         const std::size_t end = text.find('\n');
         const std::string_view line = text.substr(0, end);
-        if (!line.empty()) fmt::print(stderr, "gradstorm: {}\n", line);
+        if (!line.empty()) write_error(fmt::format("gradstorm: {}\n", line));
         if (end == std::string_view::npos) break;
         text.remove_prefix(end + 1);
     }
@@ -50,6 +46,11 @@ void complain(std::string_view text) {
 int fail(const Error& error) {
     complain(error.message);
     return exit_code_of(error.code);
+}
+
+int refuse(std::string_view mistakes) {
+    write_error(fmt::format("{}\n", mistakes));
+    return kExitBadInput;
 }
 
 }  // namespace gradstorm::app

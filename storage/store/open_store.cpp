@@ -87,7 +87,7 @@ Result<OpenDatabase> open_existing(const std::filesystem::path& path) {
 }  // namespace
 
 Result<OpenDatabase> open_for_writing(const std::filesystem::path& path) {
-    if (!std::filesystem::exists(path))
+    if (std::error_code unknown; !std::filesystem::exists(path, unknown))
         if (auto made = create_file(path); !made) return tl::unexpected(made.error());
     if (auto owned = check_owner(path, true); !owned) return tl::unexpected(owned.error());
     return guarded(path, [&]() -> Result<OpenDatabase> {

@@ -338,7 +338,9 @@ Result<RunId> RunStore::find(std::string_view text) const {
 }
 
 Result<void> RunStore::export_run(RunId run, const std::filesystem::path& file) const {
-    if (std::filesystem::exists(file)) return failure(ErrorCode::store, file.string() + " exists, name a new file");
+    std::error_code unknown;
+    if (std::filesystem::exists(file, unknown))
+        return failure(ErrorCode::store, file.string() + " exists, name a new file");
     auto exported = guarded(state_->path, [&]() -> Result<void> {
         is_complete(state_->db, run.value);  // throws for a run that there is not
         SQLite::Statement copy(state_->db, "VACUUM INTO ?");

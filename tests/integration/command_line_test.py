@@ -214,16 +214,23 @@ class Run(ProgramTest):
         done = self.gradstorm("run", *SMALL_RUN, "--store", "/proc/nowhere/runs.db")
         self.assertFails(done, 3, "/proc/nowhere")
 
+    def test_store_with_a_name_longer_than_names_can_be(self):
+        for command in (["run", *SMALL_RUN], ["list"]):
+            self.assertFails(self.gradstorm(*command, "--store", self.folder / ("a" * 300) / "runs.db"), 3, "aaa")
+
     def test_output_that_cannot_be_written(self):
         if not pathlib.Path("/dev/full").exists():
             self.skipTest("no /dev/full on this system")
-        shell = shutil.which("sh")
-        import subprocess
-        from gradstorm_program import PROGRAM
-        done = subprocess.run([shell, "-c", '"$0" profile list >/dev/full', PROGRAM], capture_output=True, text=True,
-                              timeout=30, env=self.environment, check=False)
+        done = self.shell('"$0" profile list >/dev/full')
         self.assertEqual(done.returncode, 3)
         self.assertIn("standard output", done.stderr)
+
+    def test_errors_that_cannot_be_written_change_nothing(self):
+        if not pathlib.Path("/dev/full").exists():
+            self.skipTest("no /dev/full on this system")
+        self.assertEqual(self.shell('"$0" run "$@" 2>/dev/full', *SMALL_RUN).returncode, 0)
+        self.assertEqual(self.shell('"$0" show 9999999 2>/dev/full').returncode, 3)
+        self.assertEqual(self.shell('"$0" plan no/such.toml 2>/dev/full').returncode, 4)
 
     def test_settings_and_environment_are_in_the_store(self):
         self.gradstorm("run", *SMALL_RUN, "--dut", "buffer=2MB")
@@ -275,6 +282,10 @@ class Selftest(ProgramTest):
         done = self.gradstorm("selftest", timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue(all(line.startswith("ok") for line in done.stdout.splitlines()))
+
+    def test_without_a_temporary_folder(self):
+        self.environment["TMPDIR"] = str(self.folder / "nowhere")
+        self.assertFails(self.gradstorm("selftest"), 3, "TMPDIR")
 
 
 if __name__ == "__main__":

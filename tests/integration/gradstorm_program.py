@@ -31,6 +31,12 @@ class ProgramTest(unittest.TestCase):
         return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
                               env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL, check=False, **options)
 
+    def shell(self, script, *arguments):
+        """`script` for sh, with the program as $0 and the arguments as $1..."""
+        return subprocess.run(["sh", "-c", script, PROGRAM, *map(str, arguments)], capture_output=True, text=True,
+                              timeout=120, env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL,
+                              check=False)
+
     def start(self, *arguments):
         """A program in the background; ended with the test, by its process id."""
         process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
