@@ -16,6 +16,7 @@ enum class ErrorCode {
     peer,           ///< another process or host failed or went away: exit code 3
     timeout,        ///< a deadline passed: exit code 3
     store,          ///< the run store or a journal could not be read or written: exit code 3
+    busy,           ///< another program has the run store locked, later it may work: exit code 3
     interrupted,    ///< the user asked to stop: exit code 2
 };
 

@@ -17,7 +17,8 @@ int exit_code_of(ErrorCode code) {
         case ErrorCode::device:
         case ErrorCode::peer:
         case ErrorCode::timeout:
-        case ErrorCode::store: return kExitInfrastructure;
+        case ErrorCode::store:
+        case ErrorCode::busy: return kExitInfrastructure;
     }
     return kExitInfrastructure;
 }

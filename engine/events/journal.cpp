@@ -38,6 +38,16 @@ private:
     int fd_;
 };
 
+/// Sets or looks for a lock on the whole file that belongs to its descriptor and goes with it. Where a file system
+/// knows no locks, none is set and none is found.
+struct flock whole_file(int fd, int command, int type) {
+    struct flock lock{};
+    lock.l_type = static_cast<short>(type);
+    lock.l_whence = SEEK_SET;
+    if (::fcntl(fd, command, &lock) != 0) lock.l_type = F_UNLCK;
+    return lock;
+}
+
 }  // namespace
 
 struct JournalWriter::State {
@@ -74,6 +84,7 @@ Result<JournalWriter> JournalWriter::create(const std::filesystem::path& path) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd < 0) return io_failure("create", path, errno);
     JournalWriter writer{std::make_unique<State>(path, fd)};
+    whole_file(fd, F_OFD_SETLK, F_WRLCK);
     encode_format(writer.state_->buffer);
     if (auto written = writer.state_->write_record(); !written) return tl::unexpected(written.error());
     return writer;
@@ -90,6 +101,11 @@ Result<void> JournalWriter::append(const Chunk& chunk) {
 }
 
 const std::filesystem::path& JournalWriter::path() const { return state_->path; }
+
+bool has_writer(const std::filesystem::path& path) {
+    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    return file.get() >= 0 && whole_file(file.get(), F_OFD_GETLK, F_RDLCK).l_type != F_UNLCK;
+}
 
 Result<ReadOutcome> read_journal(const std::filesystem::path& path, std::uint64_t offset,
                                  const std::function<void(const Event&)>& on_event,

@@ -49,7 +49,9 @@ struct Event {
 };
 
 /// Appends records to a file, each with one write(2), so that a record is whole or torn but never mixed, and survives
-/// the death of the process as soon as append() has returned. Not thread-safe; never called from a data path.
+/// the death of the process as soon as append() has returned. While the object lives the file is locked: that tells
+/// whoever finds the journal from a container or host where process ids mean nothing that its writer is alive. Not
+/// thread-safe; never called from a data path.
 class JournalWriter {
 public:
     /// Makes a new file, readable by its owner only, that begins with the format record. Fails when it exists.
@@ -76,6 +78,9 @@ struct ReadOutcome {
     std::string damage;             ///< one line: why the record at next_offset can never be read; empty: it may just
                                     ///< not be whole yet
 };
+
+/// Whether a JournalWriter has the file open, in any process. A file that is not there has none.
+[[nodiscard]] bool has_writer(const std::filesystem::path& path);
 
 /// Reads the whole records from `offset` (0, or a next_offset) on and hands each to the visitor that fits. Fails for a
 /// file that cannot be read, is no journal, or is of a newer format; never for a torn or damaged tail.

@@ -6,12 +6,16 @@
 #include <SQLiteCpp/Database.h>
 #include <SQLiteCpp/Exception.h>
 
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <string>
 
 /// Private to storage/store: opening SQLite files and turning SQLite's errors into ours.
 namespace gradstorm::store {
+
+/// How long a writer waits for another one.
+inline constexpr int kBusyTimeoutMs = 5000;
 
 struct OpenDatabase {
     SQLite::Database db;
@@ -21,6 +25,10 @@ struct OpenDatabase {
 
 [[nodiscard]] Result<OpenDatabase> open_for_writing(const std::filesystem::path& path);
 [[nodiscard]] Result<OpenDatabase> open_for_reading(const std::filesystem::path& path);
+
+/// The name of a kind of file system (statfs) on which SQLite's write-ahead log cannot be shared between hosts; null
+/// for all others.
+[[nodiscard]] const char* network_file_system(std::uint64_t kind);
 
 /// One line for a user: which file, what SQLite found, what to do.
 [[nodiscard]] Error database_error(const std::filesystem::path& path, const SQLite::Exception& e);

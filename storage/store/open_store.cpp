@@ -3,7 +3,9 @@
 #include "storage/store/schema.h"
 
 #include <SQLiteCpp/Transaction.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <array>
 #include <cerrno>
@@ -18,8 +20,6 @@
 namespace gradstorm::store {
 namespace {
 
-constexpr int kBusyTimeoutMs = 5000;
-
 tl::unexpected<Error> refuse(const std::filesystem::path& path, const std::string& why) {
     return failure(ErrorCode::store, path.string() + ": " + why);
 }
@@ -30,6 +30,22 @@ bool is_live(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     file.seekg(kWriteVersion);
     return file.get() == 2;
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+/// Two hosts in one write-ahead log damage the file, and each takes the other's runs for dead.
+Result<void> check_file_system(const std::filesystem::path& path) {
+    struct statfs info{};
+    std::error_code unknown;
+    const bool made = std::filesystem::exists(path, unknown);
+    if (::statfs(made ? path.c_str() : folder_of(path).c_str(), &info) != 0) return {};
+    if (const char* name = network_file_system(static_cast<std::uint64_t>(info.f_type)))
+        return refuse(path, std::string{"the run store cannot be on a network file system ("} + name +
+                                "), name a file on a local disk with --store");
+    return {};
 }
 
 /// A live store is opened by its owner only: SQLite's side files, made by another account, would lock the owner out.
@@ -47,7 +63,8 @@ Result<void> check_owner(const std::filesystem::path& path, bool for_writing) {
 /// Makes the file, private, so that SQLite does not with the permissions of its choice.
 Result<void> create_file(const std::filesystem::path& path) {
     std::error_code error;
-    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+    std::filesystem::create_directories(folder_of(path), error);
+    if (auto local = check_file_system(path); !local) return local;
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd < 0) return refuse(path, "cannot open the run store: " + std::generic_category().message(errno));
     ::close(fd);
@@ -90,6 +107,7 @@ Result<OpenDatabase> open_for_writing(const std::filesystem::path& path) {
     if (std::error_code unknown; !std::filesystem::exists(path, unknown))
         if (auto made = create_file(path); !made) return tl::unexpected(made.error());
     if (auto owned = check_owner(path, true); !owned) return tl::unexpected(owned.error());
+    if (auto local = check_file_system(path); !local) return tl::unexpected(local.error());
     return guarded(path, [&]() -> Result<OpenDatabase> {
         OpenDatabase opened{SQLite::Database(path.string(), SQLite::OPEN_READWRITE, kBusyTimeoutMs), false, {}};
         if (const auto why = not_ours(opened.db)) return refuse(path, *why);
@@ -112,7 +130,20 @@ Result<OpenDatabase> open_for_writing(const std::filesystem::path& path) {
 
 Result<OpenDatabase> open_for_reading(const std::filesystem::path& path) {
     if (auto owned = check_owner(path, false); !owned) return tl::unexpected(owned.error());
+    if (is_live(path))
+        if (auto local = check_file_system(path); !local) return tl::unexpected(local.error());
     return guarded(path, [&] { return open_existing(path); });
+}
+
+const char* network_file_system(std::uint64_t kind) {
+    switch (kind) {
+        case NFS_SUPER_MAGIC: return "NFS";
+        case SMB_SUPER_MAGIC:
+        case SMB2_SUPER_MAGIC:
+        case CIFS_SUPER_MAGIC: return "SMB";
+        case V9FS_MAGIC: return "9p";
+        default: return nullptr;
+    }
 }
 
 Error database_error(const std::filesystem::path& path, const SQLite::Exception& e) {
@@ -122,10 +153,11 @@ Error database_error(const std::filesystem::path& path, const SQLite::Exception&
         case SQLITE_CORRUPT:
             return line("the run store is damaged (" + std::string{e.what()} +
                         "), move it away, and restore a copy or save what is left with sqlite3's .recover");
-        case SQLITE_FULL: return line("store full: make room on its disk, the run's journal is kept");
+        case SQLITE_FULL: return line("store full: make room on its disk");
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
-            return line("the run store was locked by another program for 5 s, close that program and try again");
+            return {ErrorCode::busy,
+                    path.string() + ": the run store is locked by another program, close that program and try again"};
         case SQLITE_READONLY: return line("the run store cannot be written: " + std::string{e.what()});
         case SQLITE_CANTOPEN: return line("cannot open the run store: " + std::string{e.what()});
         default: return line(e.what());

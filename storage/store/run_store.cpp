@@ -17,6 +17,7 @@ namespace gradstorm::store {
 namespace {
 
 constexpr std::string_view kStoreFull = "store full";
+constexpr int kIngestPatienceMs = 100;
 constexpr const char* kNoEnd = "the run's process ended without a result";
 
 struct JournalRow {
@@ -111,7 +112,10 @@ struct RunStore::State {
 
     /// Records of one journal behind its offset, into rows; what is damaged is added to `damage`.
     Result<void> take_in(RecordRows& rows, const JournalRow& journal, std::vector<std::string>& damage) {
-        if (!std::filesystem::exists(journal.path)) return {};  // not made yet, or gone
+        if (!std::filesystem::exists(journal.path)) {  // not made yet, or gone
+            if (journal.offset > 0) damage.push_back(journal.path.string() + " is gone, and the run's last records");
+            return {};
+        }
         const auto read = events::read_journal(
             journal.path, journal.offset, [&](const events::Event& e) { rows.append(e); },
             [&](const events::Chunk& c) { rows.append(c); });
@@ -129,6 +133,19 @@ struct RunStore::State {
             if (auto taken = take_in(rows, journal, damage); !taken) return taken;
         if (rows.described()) describe_run(db, run, assemble(db, run, Depth::events_only));
         return {};
+    }
+    /// What the run's owner must hear of: somebody took it for dead and closed it, or removed its journal.
+    Result<void> still_open(std::int64_t run) {
+        if (is_complete(db, run)) return error("run " + std::to_string(run) + " was closed by another process");
+        for (const JournalRow& journal : journals_of(db, run))
+            if (journal.offset > 0 && !std::filesystem::exists(journal.path))
+                return error("somebody removed " + journal.path.string() + ", the journal of a run under way");
+        return {};
+    }
+    [[nodiscard]] bool has_writer(RunId run) {
+        const auto journals = journals_of(db, run.value);
+        return std::any_of(journals.begin(), journals.end(),
+                           [](const JournalRow& journal) { return events::has_writer(journal.path); });
     }
     /// Everything that finish() writes, inside its transaction.
     Result<void> complete(std::int64_t run, const std::optional<Ending>& ending) {
@@ -173,12 +190,31 @@ struct RunStore::State {
         if (full) close_as_full(run);
         return done;
     }
-    void remove_journals(std::int64_t run) {
+    /// finish() for the run's owner, and for who finds the run without one.
+    Result<void> close(RunId run, const std::optional<Ending>& ending, bool owner) {
+        if (auto allowed = writable(); !allowed) return allowed;
+        return guarded(path, [&]() -> Result<void> {
+            db.exec("PRAGMA synchronous = FULL");  // the journals go afterwards: power may fail in between
+            Result<void> done = write_run_data(run.value, [&]() -> Result<void> {
+                if (owner)
+                    if (auto open = still_open(run.value); !open) return open;
+                if (is_complete(db, run.value)) return {};
+                return complete(run.value, ending);
+            });
+            db.exec("PRAGMA synchronous = NORMAL");
+            // The run is in: what cannot be cleared away now, the next open() clears away.
+            if (done) static_cast<void>(guarded(path, [&] { return remove_journals(run.value); }));
+            return done;
+        });
+    }
+    Result<void> remove_journals(std::int64_t run) {
         std::error_code ignored;
         for (const JournalRow& journal : journals_of(db, run)) std::filesystem::remove(journal.path, ignored);
         SQLite::Statement drop(db, "DELETE FROM journals WHERE run_id = ?");
         drop.bind(1, run);
         drop.exec();
+        static_cast<void>(db.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)"));
+        return {};
     }
 
     std::filesystem::path path;
@@ -239,27 +275,18 @@ Result<void> RunStore::add_journal(RunId run, const std::filesystem::path& journ
 }
 
 Result<void> RunStore::ingest(RunId run) {
-    return state_->write_run_data(run.value, [&]() -> Result<void> {
+    state_->db.setBusyTimeout(kIngestPatienceMs);
+    auto done = state_->write_run_data(run.value, [&]() -> Result<void> {
+        if (auto open = state_->still_open(run.value); !open) return open;
         std::vector<std::string> damage;  // said once, by finish()
         return state_->take_in_all(run.value, damage);
     });
+    state_->db.setBusyTimeout(kBusyTimeoutMs);
+    return done;
 }
 
 Result<void> RunStore::finish(RunId run, const std::optional<Ending>& ending) {
-    if (auto allowed = state_->writable(); !allowed) return allowed;
-    SQLite::Database& db = state_->db;
-    return guarded(state_->path, [&]() -> Result<void> {
-        db.exec("PRAGMA synchronous = FULL");  // the journals go afterwards: power may fail in between
-        Result<void> done = state_->write_run_data(run.value, [&]() -> Result<void> {
-            if (is_complete(db, run.value)) return {};
-            return state_->complete(run.value, ending);
-        });
-        db.exec("PRAGMA synchronous = NORMAL");
-        if (!done) return done;
-        state_->remove_journals(run.value);
-        static_cast<void>(db.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)"));
-        return {};
-    });
+    return state_->close(run, ending, true);
 }
 
 Result<std::vector<RunId>> RunStore::recover() {
@@ -275,9 +302,10 @@ Result<std::vector<RunId>> RunStore::recover() {
                 if (!is_alive(owner)) gone.push_back(RunId{query.getColumn(0).getInt64()});
             }
         }
+        std::erase_if(gone, [&](RunId run) { return state_->has_writer(run); });
         std::optional<Error> first;  // one run that cannot be recovered does not keep the others from it
         for (const RunId run : gone)
-            if (auto done = finish(run); !done && !first) first = done.error();
+            if (auto done = state_->close(run, std::nullopt, false); !done && !first) first = done.error();
         if (first) return tl::unexpected(*first);
         return gone;
     });

@@ -81,13 +81,15 @@ public:
     [[nodiscard]] Result<void> add_journal(RunId run, const std::filesystem::path& journal);
     /// Takes in what the run's journals hold by now. One transaction: the records and how far they were read. When the
     /// store is full the run is closed as `error`, reason "store full"; what was taken in before stays, the journal
-    /// too.
+    /// too. It waits for another writer a tenth of a second only, for the caller has a run to look after: then the
+    /// error is `busy`, nothing is lost, and the next call takes in more. Fails when somebody else closed the run or
+    /// removed its journal.
     [[nodiscard]] Result<void> ingest(RunId run);
     /// Takes in the rest, sets the outcome (that of the journals, or the graver `ending`), writes the metrics, flushes
-    /// to the disk and removes the journals. Without any outcome the run is `interrupted`.
+    /// to the disk and removes the journals. Without any outcome the run is `interrupted`. Fails as ingest() does.
     [[nodiscard]] Result<void> finish(RunId run, const std::optional<Ending>& ending = std::nullopt);
-    /// Finishes the runs whose process is gone: `interrupted`, with all that their journals acknowledged. open() does
-    /// it; returns the runs.
+    /// Finishes the runs whose process is gone and whose journals nobody writes: `interrupted`, with all that their
+    /// journals acknowledged. open() does it; returns the runs.
     [[nodiscard]] Result<std::vector<RunId>> recover();
 
     [[nodiscard]] Result<measure::RunResult> load(RunId run) const;

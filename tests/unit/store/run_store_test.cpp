@@ -116,7 +116,7 @@ TEST_F(RunStoreTest, ARunWithoutOutcomeIsInterrupted) {
     expect_ok(store.finish(*id));
     EXPECT_EQ(store.load(*id)->outcome, measure::Outcome::interrupted);
     EXPECT_EQ(store.load(*id)->reason, "the run's process ended without a result");
-    expect_ok(store.finish(*id));  // once more changes nothing
+    EXPECT_FALSE(store.finish(*id)) << "once more changes nothing, and says so";
     EXPECT_EQ(query("SELECT count(*) FROM events WHERE kind = 'outcome'"), "1");
 }
 
@@ -187,6 +187,44 @@ TEST_F(RunStoreTest, RunsOfProcessesThatAreGoneAreRecovered) {
     EXPECT_EQ(runs->front().outcome, measure::Outcome::interrupted);
     EXPECT_EQ(store.load(runs->front().id)->ports.size(), 2U);
     EXPECT_FALSE(fs::exists(journal_path()));
+}
+
+// A process in a container or on another host has an id that means nothing here; its lock on the journal does.
+TEST_F(RunStoreTest, ARunWhoseJournalIsBeingWrittenIsNobodysToClose) {
+    RunStore owner = open();
+    RunStart elsewhere = start();
+    elsewhere.owner.boot_id = "another host";
+    const auto id = owner.begin_run(elsewhere);
+    auto journal = events::JournalWriter::create(journal_path());
+    ASSERT_TRUE(journal->append(events::run_started(Instant{}, sample())));
+    EXPECT_EQ(open().list()->front().outcome, measure::Outcome::running);
+    expect_ok(owner.ingest(*id));
+    {
+        const auto gone = std::move(journal);
+    }
+    EXPECT_EQ(open().list()->front().outcome, measure::Outcome::interrupted);
+}
+
+TEST_F(RunStoreTest, TheOwnerHearsThatItsRunWasClosed) {
+    RunStore owner = open();
+    RunStart elsewhere = start();
+    elsewhere.owner.boot_id = "another host";
+    const auto id = owner.begin_run(elsewhere);
+    EXPECT_EQ(open().list()->front().outcome, measure::Outcome::interrupted);
+    write_journal(sample());
+    EXPECT_THAT(owner.ingest(*id).error().message, HasSubstr("run 1 was closed by another process"));
+    EXPECT_THAT(owner.finish(*id).error().message, HasSubstr("run 1 was closed by another process"));
+}
+
+TEST_F(RunStoreTest, TheOwnerHearsThatItsJournalIsGone) {
+    RunStore store = open();
+    const auto id = store.begin_run(start());
+    expect_ok(store.ingest(*id));  // none yet
+    write_journal(sample());
+    expect_ok(store.ingest(*id));
+    fs::remove(journal_path());
+    EXPECT_THAT(store.ingest(*id).error().message, HasSubstr(journal_path().string()));
+    EXPECT_THAT(store.finish(*id).error().message, HasSubstr(journal_path().string()));
 }
 
 TEST_F(RunStoreTest, ReusedProcessIdsAndOtherBootsAreNotAlive) {

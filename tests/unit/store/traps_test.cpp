@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What SQLite does behind the back of a program that does not know it: each trap is one test.
+#include "storage/store/database.h"
 #include "storage/store/run_store.h"
 #include "tests/unit/store/store_fixture.h"
 
@@ -178,6 +179,13 @@ TEST_F(StoreTrap, FilesThatAreNoStoreAreNamed) {
     std::ofstream(path()).close();
     EXPECT_THAT(RunStore::open_read_only(path()).error().message, HasSubstr("an empty file"));
     EXPECT_TRUE(RunStore::open(path())) << "an empty file becomes a store";
+}
+
+TEST_F(StoreTrap, NetworkFileSystemsAreKnownByTheirNumbers) {
+    EXPECT_STREQ(network_file_system(0x6969), "NFS");
+    EXPECT_STREQ(network_file_system(0xFF534D42), "SMB");
+    EXPECT_STREQ(network_file_system(0x01021997), "9p");
+    EXPECT_EQ(network_file_system(0xEF53), nullptr) << "ext4";
 }
 
 TEST_F(StoreTrap, ATruncatedStoreIsNamedAsDamaged) {
