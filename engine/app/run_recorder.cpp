@@ -29,8 +29,9 @@ Result<std::unique_ptr<RunRecorder>> RunRecorder::begin(const RecorderOptions& o
     if (auto opened = recorder->open(options, run); !opened) return tl::unexpected(opened.error());
     recorder->record(events::run_started(Instant{}, run));
     recorder->checkpoint();
-    if (recorder->failure_) return tl::unexpected(*recorder->failure_);
-    return recorder;
+    if (!recorder->failure_) return recorder;
+    recorder->finish(Instant{}, measure::Outcome::error, recorder->failure_->message);
+    return tl::unexpected(*recorder->failure_);
 }
 
 Result<void> RunRecorder::open(const RecorderOptions& options, const measure::RunResult& run) {
@@ -46,19 +47,26 @@ Result<void> RunRecorder::open(const RecorderOptions& options, const measure::Ru
         kept.emplace(std::move(*store));
     }
     std::optional<std::filesystem::path> path = options.journal;
-    if (!path && options.store) {
-        path = std::filesystem::absolute(*options.store).parent_path() / (run.uuid + ".gsjournal");
-    }
+    if (!path && options.store) path = options.store->parent_path() / (run.uuid + ".gsjournal");
     if (!path) return {};
+    std::error_code nowhere;
+    path = std::filesystem::absolute(*path, nowhere);
+    if (nowhere) return gradstorm::failure(ErrorCode::store, "the working folder is gone: " + nowhere.message());
+    if (kept) {  // before there is a journal: one that no store knows of would stay for ever
+        const auto id = kept->begin_run({.uuid = run.uuid, .started_utc = run.started_utc, .journal = *path});
+        if (!id) return tl::unexpected(id.error());
+        kept_ = std::make_unique<Kept>(Kept{std::move(*kept), *id});
+    }
     auto journal = events::JournalWriter::create(*path);
-    if (!journal) return tl::unexpected(journal.error());
-    journal_.emplace(std::move(*journal));
-    if (!kept) return {};
-    const auto id = kept->begin_run(
-        {.uuid = run.uuid, .started_utc = run.started_utc, .journal = std::filesystem::absolute(*path)});
-    if (!id) return tl::unexpected(id.error());
-    kept_ = std::make_unique<Kept>(Kept{std::move(*kept), *id});
-    return {};
+    if (journal) {
+        journal_.emplace(std::move(*journal));
+        return {};
+    }
+    if (kept_) {
+        const store::Ending ending{measure::Outcome::error, journal.error().message};
+        static_cast<void>(kept_->store.finish(kept_->run, ending));
+    }
+    return tl::unexpected(journal.error());
 }
 
 Result<void> RunRecorder::open_events(const std::string& target) {
@@ -91,24 +99,26 @@ void RunRecorder::record(const events::Chunk& chunk) {
 }
 
 void RunRecorder::checkpoint() {
-    if (kept_) note(kept_->store.ingest(kept_->run));
+    if (!kept_) return;
+    const auto taken_in = kept_->store.ingest(kept_->run);
+    const bool later = !taken_in && taken_in.error().code == ErrorCode::busy;
+    if (!later) note(taken_in);
 }
 
 void RunRecorder::finish(Instant time, measure::Outcome outcome, const std::string& reason) {
-    if (failure_) {
-        record(events::outcome(time, measure::Outcome::error, failure_->message));
-    } else {
-        record(events::outcome(time, outcome, reason));
-    }
+    if (!failure_) record(events::outcome(time, outcome, reason));
+    if (failure_) record(events::outcome(time, measure::Outcome::error, failure_->message));
     if (!kept_) return;
     std::optional<store::Ending> ending;
     if (failure_) ending = store::Ending{measure::Outcome::error, failure_->message};
-    note(kept_->store.finish(kept_->run, ending));
-}
-
-std::string RunRecorder::stored_as() const {
-    if (!kept_) return {};
-    return fmt::format("run {} in {}", kept_->run.value, kept_->store.path().string());
+    const auto closed = kept_->store.finish(kept_->run, ending);
+    if (closed) {
+        stored_as_ = fmt::format("run {} in {}", kept_->run.value, kept_->store.path().string());
+        return;
+    }
+    note(closed);
+    record(events::outcome(time, measure::Outcome::error, failure_->message));
+    notice_ += fmt::format("\n{}; the run's journal is kept: {}", closed.error().message, journal_->path().string());
 }
 
 Result<std::filesystem::path> default_store() {

@@ -25,7 +25,8 @@ struct RecorderOptions {
 /// the end comes from the same records as what is stored. For the control thread.
 ///
 /// A journal, event stream or store that cannot be written makes failure() non-empty, once; recording goes on with what
-/// still works, so that nothing measured is lost for a second reason.
+/// still works, so that nothing measured is lost for a second reason. A store that somebody else has locked is no
+/// failure until the run is to be closed in it.
 class RunRecorder {
 public:
     /// Begins the record of the run: it is listed as `running` in the store when this has returned.
@@ -39,14 +40,15 @@ public:
     void record(const events::Chunk& chunk);
     /// Takes into the store what the journal holds by now.
     void checkpoint();
-    /// Writes the outcome, closes the run in the store. When recording failed, the outcome becomes `error`.
+    /// Writes the outcome, closes the run in the store. When recording failed, now or before, the outcome of result()
+    /// is `error`.
     void finish(Instant time, measure::Outcome outcome, const std::string& reason);
 
     [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
     [[nodiscard]] const measure::RunResult& result() const { return assembler_.result(); }
-    /// "run 12 in FILE", or empty when nothing is kept.
-    [[nodiscard]] std::string stored_as() const;
-    /// What the user should know of the store (opened read-only, ...), or empty.
+    /// "run 12 in FILE" once the run is closed in the store; until then, or when nothing is kept, empty.
+    [[nodiscard]] const std::string& stored_as() const { return stored_as_; }
+    /// What the user should know of the store (a run not recovered, where the journal was left, ...), or empty.
     [[nodiscard]] const std::string& notice() const { return notice_; }
 
 private:
@@ -62,6 +64,7 @@ private:
     std::string events_name_;
     events::RunAssembler assembler_;
     std::optional<Error> failure_;
+    std::string stored_as_;
     std::string notice_;
 };
 

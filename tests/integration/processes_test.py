@@ -117,14 +117,18 @@ class TwoProcesses(ProgramTest):
 class Stopping(ProgramTest):
     LONG = ["selftest-allreduce-4", "--set", "run.repetitions=100000", "--set", "run.iterations=1"]
 
-    def stop_with(self, signals):
-        process = self.start("run", *self.LONG, "--events", self.folder / "events.jsonl")
+    def wait_for_repetitions(self):
+        events = self.folder / "events.jsonl"
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            events = self.folder / "events.jsonl"
             if events.exists() and "repetition_finished" in events.read_text(encoding="utf-8"):
-                break
+                return
             time.sleep(0.05)
+        self.fail("no repetition was finished")
+
+    def stop_with(self, signals):
+        process = self.start("run", *self.LONG, "--events", self.folder / "events.jsonl")
+        self.wait_for_repetitions()
         for number in signals:
             process.send_signal(number)
         output, errors = process.communicate(timeout=30)
@@ -136,6 +140,22 @@ class Stopping(ProgramTest):
         self.assertIn("interrupted", errors)
         (run,) = json.loads(self.gradstorm("list", "--json").stdout)
         self.assertEqual(run["outcome"], "interrupted")
+
+    def test_store_locked_to_the_end_is_an_error_and_nothing_is_lost(self):
+        process = self.start("run", *self.LONG, "--events", self.folder / "events.jsonl")
+        self.wait_for_repetitions()
+        with sqlite3.connect(self.store, isolation_level=None) as other:
+            other.execute("BEGIN IMMEDIATE")
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+            other.execute("ROLLBACK")
+        self.assertEqual(process.returncode, 3, errors)
+        self.assertIn("locked by another program", errors)
+        self.assertNotIn("stored as", errors)
+        (journal,) = self.store.parent.glob("*.gsjournal")
+        self.assertIn(str(journal), errors)
+        (run,) = json.loads(self.gradstorm("list", "--json").stdout)
+        self.assertEqual(run["outcome"], "error")
 
     def test_second_interrupt_aborts_and_stores(self):
         code, _, errors = self.stop_with([signal.SIGTERM, signal.SIGINT])
