@@ -102,6 +102,17 @@ TEST(NcclTestsTableTest, TrailerIsWhatScriptsCutOut) {
     EXPECT_EQ(text.find('\033'), std::string::npos);
 }
 
+TEST(NcclTestsTableTest, NamesThatUsersChoseCannotMisleadScripts) {
+    measure::RunResult run = sweep(CollectiveKind::all_reduce, 8);
+    run.profile_name = "bandwidth-sweep FAILED.toml";
+    for (auto& [key, value] : run.environment)
+        if (key == "host") value = "bandwidth-lab";
+    for (auto& port : run.ports) port.name = "FAILED bandwidth";
+    const std::string text = nccl_tests_table(run);
+    EXPECT_THAT(line_with(text, "bandwidth"), testing::StartsWith("# Avg bus bandwidth"));
+    EXPECT_EQ(text.find("FAILED"), std::string::npos);
+}
+
 TEST(NcclTestsTableTest, AverageIsNeverAnExponent) {
     measure::RunResult run = sweep(CollectiveKind::all_reduce, 8);
     for (auto& m : run.measurements) m.calls[0].completion_ns = {{3'000'000'000'000'000}};
