@@ -17,11 +17,10 @@ int execute(const ReplaySeedCommand& command) {
     if (command.journal) record.journal = *command.journal;
     const auto run = run_in_virtual_time(*subject, record);
     if (!run) return fail(run.error());
-    const int exit_code = measure::exit_code(run->result.outcome);
     if (run->result.outcome != measure::Outcome::pass) {
         complain(fmt::format("{}: {}", measure::to_string(run->result.outcome), run->result.reason));
     }
-    return write_output(result_text(run->result, OutputFormat::table), exit_code);
+    return write_output(result_text(run->result, OutputFormat::table), run->exit_code);
 }
 
 }  // namespace gradstorm::app

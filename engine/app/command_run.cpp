@@ -26,15 +26,16 @@ Result<RecorderOptions> recorder_options(const RunCommand& command) {
     return options;
 }
 
-/// A run that measured nothing has no table worth printing: its one line says why.
-bool worth_printing(const measure::RunResult& result) {
+/// A run that measured nothing has no table worth printing: its one line says why. A script gets its document always.
+bool worth_printing(const measure::RunResult& result, OutputFormat format) {
+    if (format != OutputFormat::table) return true;
     return !result.measurements.empty() && !result.measurements.front().iteration_ns.empty();
 }
 
 int report(const RunCommand& command, const FinishedRun& run) {
     complain(run.notice);
-    int exit_code = measure::exit_code(run.result.outcome);
-    if (command.events != "-" && worth_printing(run.result)) {
+    int exit_code = run.exit_code;
+    if (command.events != "-" && worth_printing(run.result, command.format)) {
         exit_code = write_output(result_text(run.result, command.format), exit_code);
     }
     for (const measure::RunEvent& event : run.result.events) {

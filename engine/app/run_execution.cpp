@@ -7,6 +7,7 @@
 #include "engine/app/port_accounts.h"
 #include "engine/app/progress.h"
 #include "engine/app/recording_observer.h"
+#include "engine/app/terminal.h"
 #include "engine/app/unhonoured.h"
 #include "engine/app/version.h"
 #include "engine/measure/clock.h"
@@ -184,7 +185,11 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
         record_report(**recorder, report, composition->network_is_emulated, driver.now());
     }
     progress.clear();
-    return FinishedRun{(*recorder)->result(), (*recorder)->stored_as(), (*recorder)->notice()};
+    const measure::RunResult& result = (*recorder)->result();
+    return FinishedRun{.result = result,
+                       .exit_code = session ? measure::exit_code(result.outcome) : exit_code_of(session.error().code),
+                       .stored_as = (*recorder)->stored_as(),
+                       .notice = (*recorder)->notice()};
 }
 
 }  // namespace gradstorm::app

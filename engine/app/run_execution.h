@@ -28,6 +28,7 @@ struct RunRequest {
 
 struct FinishedRun {
     measure::RunResult result;
+    int exit_code = 0;      ///< of the outcome, or of the error that kept the session from beginning
     std::string stored_as;  ///< "run 12 in FILE"; empty when nothing is kept
     std::string notice;     ///< of the store
 };

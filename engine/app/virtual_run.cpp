@@ -48,7 +48,11 @@ Result<FinishedRun> run_in_virtual_time(const Subject& subject, const RecorderOp
     if (!run) return tl::unexpected(run.error());
     const replay::SessionReport report = (*run)->run();
     record_report(**recorder, report, true, (*run)->now());
-    return FinishedRun{(*recorder)->result(), (*recorder)->stored_as(), (*recorder)->notice()};
+    const measure::RunResult& result = (*recorder)->result();
+    return FinishedRun{.result = result,
+                       .exit_code = measure::exit_code(result.outcome),
+                       .stored_as = (*recorder)->stored_as(),
+                       .notice = (*recorder)->notice()};
 }
 
 }  // namespace gradstorm::app

@@ -204,6 +204,16 @@ class Run(ProgramTest):
         path = self.write("judged.toml", text + '[[criterion]]\nmetric = "loss"\nmax = "0ppm"\n')
         self.assertFails(self.gradstorm("run", path), 4, "[[criterion]]")
 
+    def test_run_that_measured_nothing_is_a_document_all_the_same(self):
+        excerpt = SHARED_DATA / "workloads/param-et/param-resnet_2gpu_comms_excerpt.json"
+        if not excerpt.exists():
+            self.skipTest(f"no shared data at {SHARED_DATA}")
+        trace = self.write("halves.json", excerpt.read_text(encoding="utf-8").replace('"Float"', '"Half"'))
+        done = self.gradstorm("run", trace, "--set", "transport.payload=memory", "--format", "json")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("the host cannot add float16", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["run"]["outcome"], "error")
+
     def test_no_store_leaves_nothing(self):
         done = self.gradstorm("run", *SMALL_RUN, "--no-store")
         self.assertEqual(done.returncode, 0, done.stderr)
