@@ -7,6 +7,7 @@
 #include "storage/store/run_store.h"
 
 #include <filesystem>
+#include <utility>
 
 namespace gradstorm::app {
 
@@ -17,7 +18,8 @@ Result<std::filesystem::path> store_path(const std::optional<std::string>& optio
     return default_store();
 }
 
-/// A look into the store also recovers runs whose process died, if the store may be written.
+/// A look into the store also recovers runs whose process died, if the store may be written. One that may only be read
+/// (a file that another account exported, a disk mounted read-only) is looked at as it is.
 Result<store::RunStore> open_store(const std::optional<std::string>& option) {
     const auto path = store_path(option);
     if (!path) return tl::unexpected(path.error());
@@ -25,7 +27,10 @@ Result<store::RunStore> open_store(const std::optional<std::string>& option) {
     if (!std::filesystem::exists(*path, ignored)) {
         return failure(ErrorCode::store, path->string() + ": there is no run store yet; 'gradstorm run' makes it");
     }
-    return store::RunStore::open(*path);
+    auto store = store::RunStore::open(*path);
+    if (store) return store;
+    auto as_it_is = store::RunStore::open_read_only(*path);
+    return as_it_is ? std::move(as_it_is) : std::move(store);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // selftest: does this installation work? Every part of a run once, without hardware, in well under 30 s.
 #include "engine/app/commands.h"
 #include "engine/app/run_execution.h"
+#include "engine/app/stop_request.h"
 #include "engine/app/terminal.h"
 #include "engine/app/virtual_run.h"
 
@@ -73,6 +74,7 @@ Verdict run_embedded(const std::string& profile, const std::filesystem::path& fo
     RunRequest request;
     request.subject = &*subject;
     request.record.store = folder / "runs.db";
+    request.stop = &StopSignals::count();
     const auto run = run_in_real_time(request);
     if (!run) return run.error().message;
     if (const Verdict verdict = verdict_on(run->result); !verdict.empty()) return verdict;
@@ -87,6 +89,7 @@ struct Check {
 }  // namespace
 
 int execute(const SelftestCommand& /*command*/) {
+    const StopSignals signals;  // who is interrupted tidies up, too
     const ScratchFolder scratch;
     if (scratch.path().empty()) {
         complain("no scratch folder could be made: the temporary folder (TMPDIR) must exist and be writable");
@@ -103,6 +106,10 @@ int execute(const SelftestCommand& /*command*/) {
     for (const Check& check : checks) {
         const auto begin = std::chrono::steady_clock::now();
         const Verdict verdict = check.run(scratch.path());
+        if (StopSignals::count() > 0) {
+            complain("interrupted");
+            return kExitInvalid;
+        }
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         const std::string line = verdict.empty()
                                      ? fmt::format("ok      {:5.1f} s  {}\n", seconds, check.name)
