@@ -19,8 +19,9 @@ namespace {
 /// One line: "NAME: ok", with what this version cannot do with it, if anything.
 std::string verdict_on(const std::string& name, const profiles::Profile& profile) {
     const auto workload = workload::from_profile(profile);
-    if (workload) return fmt::format("{}: ok\n", name);
-    return fmt::format("{}: ok, but this version cannot run it: {}\n", name, workload.error().message);
+    const Result<void> able = workload ? supported(profile) : tl::unexpected(workload.error());
+    if (able) return fmt::format("{}: ok\n", name);
+    return fmt::format("{}: ok, but this version cannot run it: {}\n", name, able.error().message);
 }
 
 }  // namespace

@@ -13,13 +13,12 @@ int execute(const ReplaySeedCommand& command) {
     options.set.push_back(fmt::format("run.seed={}", command.seed));
     const auto subject = load_subject(options);
     if (!subject) return refuse(subject.error());
+    if (const auto able = supported(subject->profile); !able) return fail(able.error());
     RecorderOptions record;
     if (command.journal) record.journal = *command.journal;
     const auto run = run_in_virtual_time(*subject, record);
     if (!run) return fail(run.error());
-    if (run->result.outcome != measure::Outcome::pass) {
-        complain(fmt::format("{}: {}", measure::to_string(run->result.outcome), run->result.reason));
-    }
+    complain(remarks_text(run->result));
     return write_output(result_text(run->result, OutputFormat::table), run->exit_code);
 }
 

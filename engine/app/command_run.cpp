@@ -6,8 +6,6 @@
 #include "engine/app/stop_request.h"
 #include "engine/app/terminal.h"
 
-#include <fmt/format.h>
-
 namespace gradstorm::app {
 
 namespace {
@@ -38,12 +36,7 @@ int report(const RunCommand& command, const FinishedRun& run) {
     if (command.events != "-" && worth_printing(run.result, command.format)) {
         exit_code = write_output(result_text(run.result, command.format), exit_code);
     }
-    for (const measure::RunEvent& event : run.result.events) {
-        if (event.kind == "warning" || event.kind == "stall") complain(fmt::format("{}: {}", event.kind, event.text));
-    }
-    if (run.result.outcome != measure::Outcome::pass) {
-        complain(fmt::format("{}: {}", measure::to_string(run.result.outcome), run.result.reason));
-    }
+    complain(remarks_text(run.result));
     if (!run.stored_as.empty()) complain("stored as " + run.stored_as);
     return exit_code;
 }
@@ -58,13 +51,7 @@ int execute(const RunCommand& command) {
         complain(command.subject.subject + ": nothing to replay: it holds no communication");
         return kExitBadInput;
     }
-    if (subject->profile.criteria > 0) {
-        complain(
-            fmt::format("{}: [[criterion]]: this version judges no criteria, and what is not judged cannot pass; "
-                        "remove the {} [[criterion]] table(s)",
-                        command.subject.subject, subject->profile.criteria));
-        return kExitBadInput;
-    }
+    if (const auto able = supported(subject->profile); !able) return fail(able.error());
     const auto record = recorder_options(command);
     if (!record) return fail(record.error());
     std::unique_ptr<cluster::Rendezvous> rendezvous;

@@ -273,16 +273,6 @@ Result<Composition> compose_ports(const profiles::Profile& profile, const std::v
 }  // namespace
 
 Result<Composition> compose(const profiles::Profile& profile, std::uint32_t ranks, std::optional<std::uint32_t> node) {
-    if (profile.transport.engine != "dpdk") {
-        return failure(
-            ErrorCode::unsupported,
-            fmt::format("transport.engine = \"{}\" is not in this version; use \"dpdk\"", profile.transport.engine));
-    }
-    if (profile.transport.memory != "host") {
-        return failure(
-            ErrorCode::unsupported,
-            fmt::format("transport.memory = \"{}\" is not in this version; use \"host\"", profile.transport.memory));
-    }
     const std::vector<std::uint32_t> local = local_ranks(profile, ranks, node);
     if (local.empty()) {
         return failure(ErrorCode::invalid_input, fmt::format("node {} has no ranks: the cluster has {} nodes",

@@ -55,7 +55,7 @@ struct Composition {
 };
 
 /// Brings up the transport of the profile for the ranks of `node`, or of every node when it is empty.
-/// Errors: unsupported (this build or version has no such back end), device, invalid_input.
+/// Errors: unsupported (this build has no packet engine), device, invalid_input.
 [[nodiscard]] Result<Composition> compose(const profiles::Profile& profile, std::uint32_t ranks,
                                           std::optional<std::uint32_t> node);
 

@@ -3,6 +3,7 @@
 
 #include "storage/report/report.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace gradstorm::app {
@@ -14,6 +15,17 @@ std::string result_text(const measure::RunResult& run, OutputFormat format) {
         case OutputFormat::json: return report::json(run);
     }
     return {};
+}
+
+std::string remarks_text(const measure::RunResult& run) {
+    std::string text;
+    for (const measure::RunEvent& event : run.events) {
+        if (event.kind == "warning" || event.kind == "stall") text += fmt::format("{}: {}\n", event.kind, event.text);
+    }
+    if (run.outcome != measure::Outcome::pass) {
+        text += fmt::format("{}: {}\n", measure::to_string(run.outcome), run.reason);
+    }
+    return text;
 }
 
 std::string run_list_text(const std::vector<store::RunSummary>& runs) {

@@ -13,6 +13,9 @@ namespace gradstorm::app {
 
 [[nodiscard]] std::string result_text(const measure::RunResult& run, OutputFormat format);
 
+/// What a person should hear beside the result, one line each: warnings, stalls, and why the run did not pass.
+[[nodiscard]] std::string remarks_text(const measure::RunResult& run);
+
 [[nodiscard]] std::string run_list_text(const std::vector<store::RunSummary>& runs);
 [[nodiscard]] std::string run_list_json(const std::vector<store::RunSummary>& runs);
 

@@ -112,6 +112,14 @@ measure::RunResult announced_run(const Subject& subject, bool virtual_time) {
     return run;
 }
 
+void record_warnings(RunRecorder& recorder, const Subject& subject, bool virtual_time, Instant time) {
+    std::vector<std::string> warnings = subject.workload.warnings;
+    for (std::string& line : unhonoured_settings(subject.profile, virtual_time)) warnings.push_back(std::move(line));
+    for (const std::string& warning : warnings) {
+        recorder.record(events::message(time, events::kind::kWarning, warning));
+    }
+}
+
 std::pair<measure::Outcome, std::string> judged(const replay::SessionReport& report, bool network_is_emulated) {
     const std::string& verdict = report.self_check.verdict;
     if (report.outcome != measure::Outcome::pass || network_is_emulated || verdict == "ok") {
@@ -151,11 +159,7 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
     announced.disclosures = composition->disclosures;
     auto recorder = RunRecorder::begin(request.record, announced);
     if (!recorder) return tl::unexpected(recorder.error());
-    std::vector<std::string> warnings = subject.workload.warnings;
-    for (std::string& line : unhonoured_settings(subject.profile)) warnings.push_back(std::move(line));
-    for (const std::string& warning : warnings) {
-        (*recorder)->record(events::message(driver.now(), events::kind::kWarning, warning));
-    }
+    record_warnings(**recorder, subject, false, driver.now());
 
     ProgressDisplay progress(request.show_progress);
     bool told_to_stop = false;

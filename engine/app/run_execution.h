@@ -43,6 +43,9 @@ struct FinishedRun {
 /// The run's identity and settings, nothing measured. Without host and time where `virtual_time` is set.
 [[nodiscard]] measure::RunResult announced_run(const Subject& subject, bool virtual_time);
 
+/// Records what the importer of a trace could not take over, and the settings that change nothing.
+void record_warnings(RunRecorder& recorder, const Subject& subject, bool virtual_time, Instant time);
+
 /// Outcome and reason of the run. On a real network a run that its generator bound is `invalid` and cannot pass; where
 /// the network is emulated by this process the self-check only informs: there the generator always binds.
 [[nodiscard]] std::pair<measure::Outcome, std::string> judged(const replay::SessionReport& report,

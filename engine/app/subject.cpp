@@ -60,6 +60,26 @@ LoadedSubject load_trace(const SubjectOptions& options) {
 
 }  // namespace
 
+Result<void> supported(const profiles::Profile& profile) {
+    const auto refuse = [&](const std::string& why) {
+        return failure(ErrorCode::unsupported, fmt::format("{}: {}", profile.path, why));
+    };
+    if (profile.criteria > 0) {
+        return refuse(
+            fmt::format("[[criterion]]: this version judges no criteria, and what is not judged cannot pass; "
+                        "remove the {} [[criterion]] table(s)",
+                        profile.criteria));
+    }
+    const profiles::TransportSettings& transport = profile.transport;
+    if (transport.engine != "dpdk") {
+        return refuse(fmt::format("transport.engine = \"{}\" is not in this version; use \"dpdk\"", transport.engine));
+    }
+    if (transport.memory != "host") {
+        return refuse(fmt::format("transport.memory = \"{}\" is not in this version; use \"host\"", transport.memory));
+    }
+    return {};
+}
+
 profiles::ParseOptions parse_options(const SubjectOptions& options) {
     return {.overrides = options.set, .testbed = options.testbed, .dut_file = options.dut_file, .dut = options.dut};
 }

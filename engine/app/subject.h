@@ -24,6 +24,10 @@ struct Subject {
 /// Loads, validates, resolves and plans. The error is one line for each mistake, for standard error; exit code 4.
 [[nodiscard]] tl::expected<Subject, std::string> load_subject(const SubjectOptions& options);
 
+/// Whether this version can do what the profile asks for. What it cannot do or not judge is refused (`unsupported`)
+/// before anything runs: it may not look as if it had passed.
+[[nodiscard]] Result<void> supported(const profiles::Profile& profile);
+
 /// The part of the options that the profile parser takes.
 [[nodiscard]] profiles::ParseOptions parse_options(const SubjectOptions& options);
 

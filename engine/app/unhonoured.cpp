@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 namespace gradstorm::app {
@@ -31,17 +32,34 @@ constexpr std::array kNotActedOn{
     Setting{"bind", "hca"},
 };
 
-}  // namespace
+/// What has no meaning where there are no threads and no frames of a port.
+constexpr std::array kNotInVirtualTime{
+    Setting{"transport", "idle"},
+    Setting{"transport", "capture"},
+    Setting{"transport", "capture_port"},
+};
 
-std::vector<std::string> unhonoured_settings(const profiles::Profile& profile) {
-    std::vector<std::string> lines;
-    for (const Setting& setting : kNotActedOn) {
+void add_changed(std::vector<std::string>& lines, const profiles::Profile& profile, std::span<const Setting> settings,
+                 std::string_view why) {
+    for (const Setting& setting : settings) {
         const std::string key = fmt::format("{}.{}", setting.table, setting.name);
         const auto found = std::find_if(profile.resolved.begin(), profile.resolved.end(),
                                         [&](const auto& resolved) { return resolved.first == key; });
         const profiles::schema::Key* schema = profiles::schema::find(setting.table, setting.name);
         if (found == profile.resolved.end() || schema == nullptr || found->second == schema->fallback) continue;
-        lines.push_back(fmt::format("{} = {} changes nothing: this version does not act on it", key, found->second));
+        lines.push_back(fmt::format("{} = {} changes nothing: {}", key, found->second, why));
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> unhonoured_settings(const profiles::Profile& profile, bool virtual_time) {
+    std::vector<std::string> lines;
+    add_changed(lines, profile, kNotActedOn, "this version does not act on it");
+    if (!virtual_time) return lines;
+    add_changed(lines, profile, kNotInVirtualTime, "not in virtual time");
+    if (profile.transport.fabric == "ports") {
+        lines.emplace_back("transport.fabric = ports and [[port]] change nothing: virtual time has its own fabric");
     }
     return lines;
 }

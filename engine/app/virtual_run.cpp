@@ -42,6 +42,7 @@ Result<FinishedRun> run_in_virtual_time(const Subject& subject, const RecorderOp
         "computing takes no time here: only declared gaps do"};
     auto recorder = RunRecorder::begin(record, announced);
     if (!recorder) return tl::unexpected(recorder.error());
+    record_warnings(**recorder, subject, true, Instant{});
     ProgressDisplay progress(false);
     RecordingObserver observer(**recorder, subject.plan, progress, {});
     auto run = replay::VirtualRun::create(subject.workload, options, &observer);

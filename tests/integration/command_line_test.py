@@ -2,11 +2,16 @@
 """The command line: what is printed where, exit codes, and what bad input is told."""
 
 import json
+import os
 import pathlib
 import shutil
+import signal
 import sqlite3
+import time
 
 from gradstorm_program import SHARED_DATA, SMALL_RUN, ProgramTest, main
+
+CRITERION = '[[criterion]]\nmetric = "loss"\nmax = "0ppm"\n'
 
 
 class Help(ProgramTest):
@@ -112,6 +117,12 @@ class Profiles(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.count(": ok\n"), len(names))
 
+    def test_valid_profile_that_cannot_be_run_says_so(self):
+        path = self.write("judged.toml", self.gradstorm("profile", "show", "selftest-allreduce-4").stdout + CRITERION)
+        done = self.gradstorm("profile", "validate", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("ok, but this version cannot run it", done.stdout)
+
     def test_shown_profile_can_be_run_from_a_file(self):
         shown = self.gradstorm("profile", "show", "resnet50-ddp-2")
         path = self.write("mine.toml", shown.stdout)
@@ -200,8 +211,7 @@ class Run(ProgramTest):
         self.assertIn("transport.congestion_control = dcqcn changes nothing", done.stderr)
 
     def test_criteria_are_refused_rather_than_passed(self):
-        text = self.gradstorm("profile", "show", "selftest-allreduce-4").stdout
-        path = self.write("judged.toml", text + '[[criterion]]\nmetric = "loss"\nmax = "0ppm"\n')
+        path = self.write("judged.toml", self.gradstorm("profile", "show", "selftest-allreduce-4").stdout + CRITERION)
         self.assertFails(self.gradstorm("run", path), 4, "[[criterion]]")
 
     def test_run_that_measured_nothing_is_a_document_all_the_same(self):
@@ -223,6 +233,23 @@ class Run(ProgramTest):
     def test_store_in_an_impossible_place(self):
         done = self.gradstorm("run", *SMALL_RUN, "--store", "/proc/nowhere/runs.db")
         self.assertFails(done, 3, "/proc/nowhere")
+
+    def test_store_that_may_only_be_read(self):
+        self.gradstorm("run", *SMALL_RUN)
+        exported = self.folder / "exported.db"
+        with sqlite3.connect(self.store) as database:
+            database.execute("VACUUM INTO ?", (str(exported),))
+        with sqlite3.connect(exported) as database:
+            database.execute("PRAGMA journal_mode = DELETE")
+        exported.chmod(0o444)
+        if os.geteuid() == 0:  # to whom the mode says nothing
+            os.chown(exported, 65534, 65534)
+        listed = self.gradstorm("list", "--store", exported)
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        self.assertIn("selftest-allreduce-4", listed.stdout)
+        shown = self.gradstorm("show", "1", "--store", exported)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertFails(self.gradstorm("run", *SMALL_RUN, "--store", exported), 3, str(exported))
 
     def test_store_with_a_name_longer_than_names_can_be(self):
         for command in (["run", *SMALL_RUN], ["list"]):
@@ -287,11 +314,40 @@ class ReplaySeed(ProgramTest):
         self.assertNotEqual(journals[0], other.read_bytes())
 
 
+    def test_refuses_what_run_refuses(self):
+        path = self.write("judged.toml", self.gradstorm("profile", "show", "selftest-allreduce-4").stdout + CRITERION)
+        self.assertFails(self.gradstorm("replay-seed", "1", path), 4, "[[criterion]]")
+        done = self.gradstorm("replay-seed", "1", "selftest-allreduce-4", "--set", "transport.memory=cuda")
+        self.assertFails(done, 4, "transport.memory")
+
+    def test_names_what_changes_nothing(self):
+        done = self.gradstorm("replay-seed", "1", "selftest-allreduce-4", "--set", "transport.idle=spin", "--set",
+                              'transport.capture="frames.pcapng"', "--set",
+                              "transport.congestion_control=dcqcn")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for key in ("transport.idle = spin", "transport.capture = frames.pcapng", "transport.congestion_control = dcqcn"):
+            self.assertIn(f"{key} changes nothing", done.stderr)
+
+
 class Selftest(ProgramTest):
     def test_passes(self):
         done = self.gradstorm("selftest", timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue(all(line.startswith("ok") for line in done.stdout.splitlines()))
+
+    def test_interrupted_it_leaves_nothing(self):
+        scratch = self.folder / "tmp"
+        scratch.mkdir()
+        self.environment["TMPDIR"] = str(scratch)
+        process = self.start("selftest")
+        deadline = time.monotonic() + 30
+        while not any(scratch.iterdir()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2, errors)
+        self.assertIn("interrupted", errors)
+        self.assertEqual(list(scratch.iterdir()), [])
 
     def test_without_a_temporary_folder(self):
         self.environment["TMPDIR"] = str(self.folder / "nowhere")

@@ -33,9 +33,20 @@ TEST(Judged, OtherwiseTheSessionDecides) {
 TEST(UnhonouredSettings, OnlyThoseThatWereChanged) {
     profiles::Profile profile;
     profile.resolved = {{"transport.qps_per_connection", "4"}, {"transport.congestion_control", "none"}};
-    const std::vector<std::string> lines = unhonoured_settings(profile);
+    const std::vector<std::string> lines = unhonoured_settings(profile, false);
     ASSERT_EQ(lines.size(), 1U);
     EXPECT_NE(lines[0].find("transport.qps_per_connection = 4"), std::string::npos);
+}
+
+TEST(UnhonouredSettings, MoreOfThemInVirtualTime) {
+    profiles::Profile profile;
+    profile.resolved = {{"transport.capture", "frames.pcapng"}, {"transport.capture_port", "0"}};
+    profile.transport.fabric = "ports";
+    EXPECT_TRUE(unhonoured_settings(profile, false).empty());
+    const std::vector<std::string> lines = unhonoured_settings(profile, true);
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_NE(lines[0].find("transport.capture = frames.pcapng"), std::string::npos);
+    EXPECT_NE(lines[1].find("transport.fabric = ports"), std::string::npos);
 }
 
 }  // namespace
