@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/fabric/heap_fabric.h"
 
+#include "engine/wire/headers.h"
+#include "engine/wire/line_rate.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -10,9 +13,7 @@
 namespace gradstorm::fabric {
 namespace {
 
-constexpr std::uint32_t kWireOverhead = 24;  // FCS 4, preamble and start delimiter 8, gap 12
 constexpr std::size_t kBufferAlignment = 64;
-constexpr std::size_t kEthernetHeader = 14;
 
 struct AlignedDelete {
     void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{kBufferAlignment}); }
@@ -71,12 +72,12 @@ void HeapFabric::attach(const wire::MacAddress& mac, std::size_t number) {
 std::size_t HeapFabric::free_buffers(std::size_t number) const { return ports_.at(number)->free.size(); }
 
 HeapFabric::Picoseconds HeapFabric::time_on_wire(const wire::Frame& frame) const {
-    return std::llround(picoseconds_per_byte_ * (frame.length + kWireOverhead));
+    return std::llround(picoseconds_per_byte_ * static_cast<double>(wire::line_bytes(frame.length)));
 }
 
 void HeapFabric::send(ForwardingTable::Port sender, const wire::Frame& frame) {
     const ForwardingTable::Port receiver =
-        frame.length < kEthernetHeader ? ForwardingTable::kNoPort : table_.find(frame);
+        frame.length < wire::kEthernetSize ? ForwardingTable::kNoPort : table_.find(frame);
     if (receiver == ForwardingTable::kNoPort) {
         ++counters_.unknown_destination;
         release(frame);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/splitmix64.h"
 #include "base/time.h"
 #include "engine/fabric/delay_queue.h"
 #include "engine/fabric/forwarding_table.h"
@@ -10,6 +11,7 @@
 #include "engine/wire/frame.h"
 #include "engine/wire/frame_port.h"
 #include "engine/wire/gathered_frame.h"
+#include "engine/wire/headers.h"
 
 #include <algorithm>
 #include <array>
@@ -60,7 +62,7 @@ public:
             return;
         }
         std::uint64_t seed = options_.seed;
-        for (const std::uint8_t octet : source.octets) seed = FaultDice(seed ^ octet).next();
+        for (const std::uint8_t octet : source.octets) seed = splitmix64(seed ^ octet);
         by_mac_.insert(source, static_cast<ForwardingTable::Port>(sources_.size()));
         sources_.emplace_back(impairment, seed);
     }
@@ -116,10 +118,9 @@ public:
 
 private:
     static constexpr std::size_t kBurst = 64;
-    static constexpr std::uint16_t kEthernetHeader = 14;
 
     ImpairedSource& source_of(const wire::Frame& frame) {
-        if (sources_.size() == 1 || frame.length < kEthernetHeader) return sources_.front();
+        if (sources_.size() == 1 || frame.length < wire::kEthernetSize) return sources_.front();
         wire::MacAddress mac;
         std::memcpy(mac.octets.data(), frame.data() + mac.octets.size(), mac.octets.size());
         const auto known = by_mac_.find(mac);
@@ -137,7 +138,7 @@ private:
         }
         if (verdict.mark && mark_congestion(frame)) ++source.counters.marked;
         if (verdict.duplicate) duplicate(source, frame);
-        if (verdict.corrupt && frame.length > kEthernetHeader) {
+        if (verdict.corrupt && frame.length > wire::kEthernetSize) {
             ++source.counters.corrupted;
             const bool spare = options_.spare_payload || options_.gathered;
             flip_bit(frame, in_buffer(frame, scripted_bit_ ? *scripted_bit_ : source.corrupt_bit(frame, spare)));

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/splitmix64.h"
 #include "base/time.h"
 #include "engine/fabric/impairment.h"
 #include "engine/wire/frame.h"
+#include "engine/wire/headers.h"
+#include "engine/wire/line_rate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,27 +15,20 @@
 
 namespace gradstorm::fabric {
 
-/// A small seeded generator, the same on every platform (splitmix64; Steele, Lea, Flood, OOPSLA 2014).
+/// Seeded draws of what happens to frames.
 class FaultDice {
 public:
-    explicit FaultDice(std::uint64_t seed) : state_(seed) {}
-
-    std::uint64_t next() {
-        std::uint64_t z = state_ += 0x9E37'79B9'7F4A'7C15;
-        z = (z ^ z >> 30) * 0xBF58'476D'1CE4'E5B9;
-        z = (z ^ z >> 27) * 0x94D0'49BB'1331'11EB;
-        return z ^ z >> 31;
-    }
+    explicit FaultDice(std::uint64_t seed) : draw_(seed) {}
 
     bool happens(double fraction) {
         constexpr double kOneIn2To53 = 1.0 / 9'007'199'254'740'992.0;
-        return fraction > 0 && static_cast<double>(next() >> 11) * kOneIn2To53 < fraction;
+        return fraction > 0 && static_cast<double>(draw_() >> 11U) * kOneIn2To53 < fraction;
     }
 
-    std::size_t below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
+    std::size_t below(std::size_t bound) { return static_cast<std::size_t>(draw_() % bound); }
 
 private:
-    std::uint64_t state_;
+    SplitMix64 draw_;
 };
 
 /// What is to happen to one frame.
@@ -63,16 +59,15 @@ public:
 
     /// When a frame that comes now leaves: behind the source's frames on the slow wire, then delayed.
     [[nodiscard]] Instant departure(Instant now, std::uint16_t length) {
-        constexpr double kWireOverhead = 24;  // FCS, preamble, start delimiter, gap
         if (impairment_.rate.value <= 0) return now + impairment_.delay;
         const double start = std::max(wire_free_at_, static_cast<double>(now.time_since_epoch().count()));
-        wire_free_at_ = start + (length + kWireOverhead) * 8e9 / impairment_.rate.value;
+        wire_free_at_ = start + static_cast<double>(wire::line_bytes(length)) * 8e9 / impairment_.rate.value;
         return Instant{Nanoseconds{static_cast<std::int64_t>(std::ceil(wire_free_at_))}} + impairment_.delay;
     }
 
     /// A bit behind the Ethernet header; behind the payload anchor only the ICRC when the payload must stay as it is.
     [[nodiscard]] std::size_t corrupt_bit(const wire::Frame& frame, bool spare_payload) {
-        constexpr std::size_t kEthernetBits = std::size_t{14} * 8;
+        constexpr std::size_t kEthernetBits = wire::kEthernetSize * 8;
         const std::size_t bits = 8 * std::size_t{frame.length};
         const std::size_t headers =
             8 * std::size_t{frame.offset < wire::kPayloadAnchor ? wire::kPayloadAnchor - frame.offset : 0u};

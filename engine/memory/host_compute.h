@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/ring.h"
 #include "engine/memory/compute_engine.h"
-#include "engine/memory/fixed_queue.h"
 
 namespace gradstorm::memory {
 
@@ -21,7 +21,7 @@ public:
 private:
     void work(const ComputeJob& job, std::uint64_t length);
 
-    FixedQueue<ComputeJob> jobs_;
+    Ring<ComputeJob> jobs_;
     std::uint64_t done_ = 0;  ///< bytes of the job in front
     Mismatch mismatch_;       ///< of the job in front, so far
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/ring.h"
 #include "engine/memory/compute_engine.h"
-#include "engine/memory/fixed_queue.h"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ public:
         return true;
     }
     std::size_t poll(std::span<ComputeCompletion> out) override {
-        const std::size_t count = std::min(out.size(), ids_.size());
+        const std::size_t count = std::min<std::size_t>(out.size(), ids_.size());
         for (std::size_t i = 0; i < count; ++i) {
             out[i] = {ids_.front(), {}};
             ids_.pop();
@@ -29,7 +29,7 @@ public:
     [[nodiscard]] bool busy() const override { return !ids_.empty(); }
 
 private:
-    FixedQueue<std::uint64_t> ids_;
+    Ring<std::uint64_t> ids_;
 };
 
 }  // namespace gradstorm::memory

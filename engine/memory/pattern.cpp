@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/memory/pattern.h"
 
+#include "base/splitmix64.h"
 #include "engine/memory/floating.h"
 
 #include <algorithm>
@@ -14,19 +15,11 @@ namespace {
 
 constexpr std::uint32_t kLargestSum = 255;
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit.
-std::uint64_t mix(std::uint64_t x) {
-    x += 0x9E37'79B9'7F4A'7C15U;
-    x = (x ^ (x >> 30U)) * 0xBF58'476D'1CE4'E5B9U;
-    x = (x ^ (x >> 27U)) * 0x94D0'49BB'1331'11EBU;
-    return x ^ (x >> 31U);
-}
-
 std::uint32_t summand(std::uint64_t seed, std::uint32_t rank, std::uint32_t ranks, std::uint64_t element) {
-    const std::uint64_t key = mix(seed ^ mix(element));
+    const std::uint64_t key = splitmix64(seed ^ splitmix64(element));
     if (ranks <= kLargestSum) {
         const std::uint64_t values = kLargestSum / ranks + 1;
-        return static_cast<std::uint32_t>(mix(key ^ (std::uint64_t{rank} << 32U)) % values);
+        return static_cast<std::uint32_t>(splitmix64(key ^ (std::uint64_t{rank} << 32U)) % values);
     }
     const std::uint64_t one_in = (ranks - 1) / kLargestSum + 1;
     return (key + rank) % one_in == 0 ? 1 : 0;
@@ -91,7 +84,7 @@ Pattern sum_pattern(measure::DataType type, std::uint64_t seed, std::uint32_t ra
 Pattern byte_pattern(measure::DataType type, std::uint64_t seed, std::uint32_t rank) {
     Pattern pattern(kPatternElements * measure::size_of(type));
     for (std::uint64_t i = 0; i < pattern.size(); ++i) {
-        pattern[i] = static_cast<std::byte>(mix(seed ^ mix((std::uint64_t{rank} << 32U) + i)) % 255U);
+        pattern[i] = static_cast<std::byte>(splitmix64(seed ^ splitmix64((std::uint64_t{rank} << 32U) + i)) % 255U);
     }
     return pattern;
 }

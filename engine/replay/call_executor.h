@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/ring.h"
 #include "base/time.h"
 #include "engine/collective/schedule.h"
 #include "engine/measure/histogram.h"
 #include "engine/memory/compute_engine.h"
-#include "engine/memory/fixed_queue.h"
 #include "engine/replay/connection.h"
 #include "engine/replay/posting_queue.h"
 #include "engine/replay/program.h"
@@ -78,7 +78,7 @@ private:
         std::uint64_t completed = 0;
         std::uint32_t cached_peer = 0;
         const PeerLink* cached_link = nullptr;
-        memory::FixedQueue<Outstanding> outstanding;
+        Ring<Outstanding> outstanding;
     };
 
     [[nodiscard]] bool ready(const collective::Op& op) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/replay/session_setup.h"
 
+#include "base/splitmix64.h"
 #include "engine/memory/sum.h"
 
 #include <fmt/format.h>
@@ -19,16 +20,13 @@ constexpr std::uint32_t kLeastWindow = 64;
 /// Synthetic arenas: address ranges far apart, never touched.
 constexpr std::uint32_t kSyntheticArenaBits = 44;
 
-/// Splitmix64 over what names a queue pair: starting PSNs and UDP source ports are spread, and the same for the same
+/// A hash of what names a queue pair: starting PSNs and UDP source ports are spread, and the same for the same
 /// seed.
 std::uint64_t hash_of(std::uint64_t seed, const ConnectionName& name, bool sender) {
     std::uint64_t x = seed;
     for (const std::uint64_t part : {std::uint64_t{name.job}, std::uint64_t{name.from}, std::uint64_t{name.to},
                                      std::uint64_t{name.channel}, std::uint64_t{sender ? 1U : 0U}}) {
-        x += part + 0x9E37'79B9'7F4A'7C15U;
-        x = (x ^ (x >> 30U)) * 0xBF58'476D'1CE4'E5B9U;
-        x = (x ^ (x >> 27U)) * 0x94D0'49BB'1331'11EBU;
-        x ^= x >> 31U;
+        x = splitmix64(x + part);
     }
     return x;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/roce/ring.h"
+#include "base/ring.h"
 #include "engine/transport/queue_pair.h"
 
 #include <cstddef>

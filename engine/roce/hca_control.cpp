@@ -154,7 +154,8 @@ Result<void> HcaCore::connect(QueuePairIndex index, const transport::QueuePairAd
             fmt::format("path mtu {} here and {} there, set both ends alike", pair.local.path_mtu, peer.path_mtu));
     }
     if (peer.hca.ip.is_v4() != pair.local.hca.ip.is_v4()) return refuse("one end is IPv4 and the other IPv6");
-    if (peer.qpn < kFirstSlot || peer.qpn > kPsnMask) return refuse("the peer's queue pair number is not valid");
+    if (peer.qpn < kFirstSlot || peer.qpn > wire::k24BitMask)
+        return refuse("the peer's queue pair number is not valid");
     if (peer.initial_psn > kPsnMask) return refuse("the peer's initial psn has more than 24 bits");
     pair.peer = peer;
     pair.headers.ethernet = {.destination = peer.hca.mac, .source = pair.local.hca.mac, .vlan = {}};

@@ -124,7 +124,7 @@ bool HcaCore::accept_ack(QueuePairIndex index, const wire::Frame& frame) {
     const VariableFields fields = L::load(payload);
     if (wire::get_icrc(payload) != (expected.icrc ^ L::delta(*pair.empty_deltas, fields))) return false;
     ++pair.counters->rx_frames;
-    pair.counters->rx_wire_bytes += wire_bytes(frame.length);
+    pair.counters->rx_wire_bytes += wire::line_bytes(frame.length);
     requester_.acknowledged(index, fields.psn_word & kPsnMask, static_cast<std::uint8_t>(fields.tail >> 24U));
     return true;
 }
@@ -134,13 +134,13 @@ void HcaCore::receive_in_full(const wire::Frame& frame) {
     if (!decoded) {
         transport::HcaCounters& counters = counters_of({});
         ++counters.rx_frames;
-        counters.rx_wire_bytes += wire_bytes(frame.length);
+        counters.rx_wire_bytes += wire::line_bytes(frame.length);
         ++counters.rx_discarded_frames;
         return;
     }
     transport::HcaCounters& counters = counters_of(decoded->headers.ethernet.destination);
     ++counters.rx_frames;
-    counters.rx_wire_bytes += wire_bytes(frame.length);
+    counters.rx_wire_bytes += wire::line_bytes(frame.length);
     const std::size_t length = decoded->payload.size();
     const auto header_size = static_cast<std::size_t>(decoded->payload.data() - frame.data());
     if (!decoded->ip_checksum_right || !state_.checksum.verify(frame.data(), decoded->length, header_size, length)) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/ring.h"
 #include "base/time.h"
 #include "engine/roce/completion_queue.h"
 #include "engine/roce/config.h"
 #include "engine/roce/frame_checksum.h"
 #include "engine/roce/memory_regions.h"
 #include "engine/roce/queue_pair_state.h"
-#include "engine/roce/ring.h"
 #include "engine/roce/timer_heap.h"
 #include "engine/transport/endpoint.h"
+#include "engine/wire/line_rate.h"
 
 #include <cstdint>
 #include <vector>
@@ -65,10 +66,5 @@ struct HcaState {
     /// flushed as status, all is: the peer broke the rules, not we.
     void fail(QueuePairIndex index, transport::CompletionStatus status);
 };
-
-/// Bytes that a frame takes on the wire: padded to Ethernet's minimum, with FCS, preamble and gap.
-[[nodiscard]] constexpr std::uint64_t wire_bytes(std::uint16_t frame_length) {
-    return (frame_length < 60U ? 60U : frame_length) + 24U;
-}
 
 }  // namespace gradstorm::roce

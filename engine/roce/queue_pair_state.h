@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/ring.h"
 #include "base/time.h"
 #include "engine/roce/header_template.h"
-#include "engine/roce/ring.h"
 #include "engine/transport/endpoint.h"
 #include "engine/transport/queue_pair.h"
 #include "engine/wire/frame_codec.h"

@@ -27,14 +27,16 @@ Shape full_write_shape(bool first, bool last, bool immediate) {
     return !last ? Shape::write_first : immediate ? Shape::write_only_immediate : Shape::write_only;
 }
 
-/// The opcode of a frame of a message; SEND and WRITE opcodes are numbered alike (first, middle, last, ...).
 wire::Opcode frame_opcode(Opcode message, bool first, bool last) {
-    if (message == Opcode::read) return wire::Opcode::read_request;
-    const bool immediate = last && carries_immediate(message);
-    const auto base =
-        static_cast<std::uint8_t>(is_write(message) ? wire::Opcode::write_first : wire::Opcode::send_first);
-    const int place = first && last ? 4 : first ? 0 : last ? 2 : 1;
-    return static_cast<wire::Opcode>(base + place + (immediate ? 1 : 0));
+    using wire::MessageKind;
+    switch (message) {
+        case Opcode::write: return wire::packet_opcode(MessageKind::write, first, last);
+        case Opcode::write_with_immediate: return wire::packet_opcode(MessageKind::write_with_immediate, first, last);
+        case Opcode::send: return wire::packet_opcode(MessageKind::send, first, last);
+        case Opcode::send_with_immediate: return wire::packet_opcode(MessageKind::send_with_immediate, first, last);
+        case Opcode::read: break;
+    }
+    return wire::Opcode::read_request;
 }
 
 }  // namespace
@@ -132,10 +134,10 @@ void Requester::account(QueuePair& pair, RequesterState& r, const SendEntry& ent
     const std::uint32_t fresh = frames - again;
     transport::HcaCounters& counters = *pair.counters;
     counters.tx_retransmitted_frames += again;
-    counters.tx_wire_bytes += frames * wire_bytes(frame_length);
+    counters.tx_wire_bytes += frames * wire::line_bytes(frame_length);
     if (entry.request.traffic_class == transport::TrafficClass::data) {
         counters.tx_data_frames += fresh;
-        counters.tx_data_wire_bytes += fresh * wire_bytes(frame_length);
+        counters.tx_data_wire_bytes += fresh * wire::line_bytes(frame_length);
         counters.tx_payload_bytes += std::uint64_t{fresh} * payload;
     } else {
         counters.tx_clear_to_send_frames += fresh;

@@ -12,7 +12,7 @@ namespace {
 
 ReadJob read_job(const wire::FrameHeaders& headers, const QueuePair& pair) {
     const wire::Reth& reth = headers.reth;
-    const std::uint32_t frames = reth.length == 0 ? 1 : ((reth.length - 1) >> pair.path_mtu_shift) + 1;
+    const auto frames = static_cast<std::uint32_t>(wire::packet_count(reth.length, pair.path_mtu));
     return {.address = reth.virtual_address,
             .length = reth.length,
             .psn = headers.bth.psn,

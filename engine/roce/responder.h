@@ -104,7 +104,7 @@ bool Responder::accept(QueuePairIndex index, const wire::Frame& frame) {
     if constexpr (S == Shape::credit) r.received = r.remaining = 0;
 
     ++r.counters->rx_frames;
-    r.counters->rx_wire_bytes += wire_bytes(frame.length);
+    r.counters->rx_wire_bytes += wire::line_bytes(frame.length);
     r.counters->rx_payload_bytes += mtu;
     place(r, payload, mtu);
     if constexpr (kImmediate) {

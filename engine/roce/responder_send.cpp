@@ -38,7 +38,7 @@ void Responder::build_ack(QueuePairIndex index, wire::Frame& frame) {
         frame, *pair.empty_deltas, {.psn_word = psn, .tail = syndrome << 24U | r.message_sequence});
     wire::put_icrc(frame.buffer + wire::kPayloadAnchor, icrc);
     ++r.counters->tx_ack_frames;
-    r.counters->tx_wire_bytes += wire_bytes(frame.length);
+    r.counters->tx_wire_bytes += wire::line_bytes(frame.length);
 }
 
 void Responder::build_cnp(QueuePairIndex index, wire::Frame& frame) {
@@ -51,7 +51,7 @@ void Responder::build_cnp(QueuePairIndex index, wire::Frame& frame) {
     state_.checksum.begin(frame, headers, 0);
     state_.checksum.seal(frame, wire::kPayloadAnchor - std::size_t{frame.offset}, 0);
     ++pair.counters->tx_cnp_frames;
-    pair.counters->tx_wire_bytes += wire_bytes(frame.length);
+    pair.counters->tx_wire_bytes += wire::line_bytes(frame.length);
 }
 
 std::size_t Responder::take_turn(QueuePairIndex index, std::span<wire::Frame> frames) {
@@ -83,12 +83,12 @@ void Responder::build_read_response(QueuePairIndex index, ReadJob& job, wire::Fr
     }
     state_.checksum.seal(frame, wire::kPayloadAnchor - std::size_t{frame.offset}, payload);
     transport::HcaCounters& counters = *pair.counters;
-    counters.tx_wire_bytes += wire_bytes(frame.length);
+    counters.tx_wire_bytes += wire::line_bytes(frame.length);
     if (job.repeated) {
         ++counters.tx_retransmitted_frames;
     } else {
         ++counters.tx_data_frames;
-        counters.tx_data_wire_bytes += wire_bytes(frame.length);
+        counters.tx_data_wire_bytes += wire::line_bytes(frame.length);
         counters.tx_payload_bytes += payload;
     }
     job.sent += payload;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/transport/dpdk/fabric_port.h"
 
+#include "engine/wire/headers.h"
 #include "engine/wire/prefetch.h"
 
 #include <rte_ring.h>
@@ -15,7 +16,6 @@ namespace {
 
 using wire::Frame;
 
-constexpr std::size_t kEthernetHeader = 14;
 constexpr std::size_t kReturnBurst = 64;
 
 std::ptrdiff_t distance(std::size_t n) { return static_cast<std::ptrdiff_t>(n); }
@@ -38,7 +38,7 @@ std::size_t run_length(std::span<const Frame> frames) {
     const std::uint64_t destination = destination_of(frames.front());
     std::size_t length = 1;
     while (length < frames.size() && destination_of(frames[length]) == destination &&
-           frames[length].length >= kEthernetHeader) {
+           frames[length].length >= wire::kEthernetSize) {
         ++length;
     }
     return length;
@@ -98,7 +98,7 @@ std::size_t FabricPort::send(std::span<const Frame> frames) {
     while (taken < frames.size()) {
         const std::span<const Frame> rest = frames.subspan(taken);
         const auto to =
-            rest.front().length < kEthernetHeader ? fabric::ForwardingTable::kNoPort : table_->find(rest.front());
+            rest.front().length < wire::kEthernetSize ? fabric::ForwardingTable::kNoPort : table_->find(rest.front());
         if (to == fabric::ForwardingTable::kNoPort) {
             ++counters_.unknown_destination;
             free(rest.first(1));

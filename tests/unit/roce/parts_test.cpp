@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts that the protocol is built from.
+#include "base/ring.h"
 #include "engine/roce/frame_checksum.h"
 #include "engine/roce/header_template.h"
 #include "engine/roce/memory_regions.h"
 #include "engine/roce/psn.h"
-#include "engine/roce/ring.h"
 #include "engine/roce/synthetic_payload.h"
 #include "engine/roce/timer_heap.h"
 #include "engine/wire/icrc.h"

@@ -6,13 +6,16 @@
 #include <cstdint>
 #include <vector>
 
-namespace gradstorm::roce {
+namespace gradstorm {
 
-/// A first-in, first-out queue of fixed capacity (rounded up to a power of two) for one thread. Allocates in reserve()
-/// alone; pushing into a full or popping from an empty ring is the caller's error.
+/// A first-in, first-out queue of fixed capacity (rounded up to a power of two) for one thread. Allocates in the
+/// constructor and in reserve() alone; pushing into a full or popping from an empty ring is the caller's error.
 template <class T>
 class Ring {
 public:
+    Ring() = default;
+    explicit Ring(std::size_t capacity) { reserve(capacity); }
+
     /// At least `capacity` elements fit from now on; what is inside stays, in order.
     void reserve(std::size_t capacity) {
         std::vector<T> grown(std::bit_ceil(capacity > 0 ? capacity : 1));
@@ -26,6 +29,7 @@ public:
 
     [[nodiscard]] std::uint32_t size() const { return tail_ - head_; }
     [[nodiscard]] bool empty() const { return head_ == tail_; }
+    [[nodiscard]] bool full() const { return size() == slots_.size(); }
     [[nodiscard]] std::size_t capacity() const { return slots_.size(); }
 
     void push(const T& value) { slots_[tail_++ & mask_] = value; }
@@ -45,4 +49,4 @@ private:
     std::uint32_t tail_ = 0;
 };
 
-}  // namespace gradstorm::roce
+}  // namespace gradstorm
