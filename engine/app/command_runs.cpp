@@ -41,7 +41,7 @@ int execute(const ListCommand& command) {
     complain(store->notice());
     const auto runs = store->list();
     if (!runs) return fail(runs.error());
-    return write_output(command.json ? run_list_json(*runs) : run_list_text(*runs));
+    return write_output(run_list_text(*runs, command.json));
 }
 
 int execute(const ShowCommand& command) {

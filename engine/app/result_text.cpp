@@ -4,7 +4,6 @@
 #include "storage/report/report.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace gradstorm::app {
 
@@ -28,29 +27,14 @@ std::string remarks_text(const measure::RunResult& run) {
     return text;
 }
 
-std::string run_list_text(const std::vector<store::RunSummary>& runs) {
+std::string run_list_text(const std::vector<store::RunSummary>& runs, bool as_json) {
     std::vector<report::RunListRow> rows;
     rows.reserve(runs.size());
     for (const store::RunSummary& run : runs) {
         rows.push_back({run.id.value, run.uuid, run.started_utc, run.profile_name, run.ranks, run.engine, run.outcome,
                         run.reason});
     }
-    return report::run_list_table(rows);
-}
-
-std::string run_list_json(const std::vector<store::RunSummary>& runs) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const store::RunSummary& run : runs) {
-        list.push_back({{"run", run.id.value},
-                        {"uuid", run.uuid},
-                        {"started_utc", run.started_utc},
-                        {"profile", run.profile_name},
-                        {"ranks", run.ranks},
-                        {"engine", run.engine},
-                        {"outcome", measure::to_string(run.outcome)},
-                        {"reason", run.reason}});
-    }
-    return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return as_json ? report::run_list_json(rows) : report::run_list_table(rows);
 }
 
 }  // namespace gradstorm::app

@@ -16,7 +16,6 @@ namespace gradstorm::app {
 /// What a person should hear beside the result, one line each: warnings, stalls, and why the run did not pass.
 [[nodiscard]] std::string remarks_text(const measure::RunResult& run);
 
-[[nodiscard]] std::string run_list_text(const std::vector<store::RunSummary>& runs);
-[[nodiscard]] std::string run_list_json(const std::vector<store::RunSummary>& runs);
+[[nodiscard]] std::string run_list_text(const std::vector<store::RunSummary>& runs, bool as_json);
 
 }  // namespace gradstorm::app

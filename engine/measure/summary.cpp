@@ -76,4 +76,10 @@ std::optional<Summary> summarise(std::span<const std::int64_t> samples) {
     return s;
 }
 
+std::optional<Summary> summarise_all(const std::vector<std::vector<std::int64_t>>& repetitions) {
+    std::vector<std::int64_t> all;
+    for (const auto& repetition : repetitions) all.insert(all.end(), repetition.begin(), repetition.end());
+    return summarise(all);
+}
+
 }  // namespace gradstorm::measure

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 /// Summary statistics of samples that were all kept (completion times of iterations). For streams too long to keep
 /// there is Histogram. Pure functions; nothing measured is an empty optional, never 0.
@@ -37,6 +38,9 @@ struct Summary {
 
 /// Empty without samples.
 [[nodiscard]] std::optional<Summary> summarise(std::span<const std::int64_t> samples);
+
+/// All repetitions together.
+[[nodiscard]] std::optional<Summary> summarise_all(const std::vector<std::vector<std::int64_t>>& repetitions);
 
 /// Quantile of samples already in ascending order. Empty without samples.
 [[nodiscard]] std::optional<Quantile> sorted_quantile(std::span<const std::int64_t> ascending, double fraction);

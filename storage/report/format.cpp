@@ -56,12 +56,6 @@ std::string fitted_text(double value, std::size_t width) {
     return fmt::format("{:.0e}", value);
 }
 
-std::optional<measure::Summary> summarise_all(const std::vector<std::vector<std::int64_t>>& repetitions) {
-    std::vector<std::int64_t> all;
-    for (const auto& repetition : repetitions) all.insert(all.end(), repetition.begin(), repetition.end());
-    return measure::summarise(all);
-}
-
 std::string TextTable::text() const {
     std::vector<std::size_t> widths;
     for (const auto& row : rows_) {

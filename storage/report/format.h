@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/measure/summary.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,8 +24,7 @@ inline constexpr const char* kNotMeasured = "N/A";
 /// As the field's benchmark fits numbers into its columns: two decimals, else one, else none, else an exponent.
 [[nodiscard]] std::string fitted_text(double value, std::size_t width);
 
-/// All repetitions together.
-[[nodiscard]] std::optional<measure::Summary> summarise_all(const std::vector<std::vector<std::int64_t>>& repetitions);
+[[nodiscard]] inline std::string or_not_measured(const std::string& text) { return text.empty() ? kNotMeasured : text; }
 
 /// Columns that are as wide as their widest cell, two blanks apart; the first `left` left-aligned, the others
 /// right-aligned.

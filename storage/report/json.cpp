@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/bandwidth.h"
 #include "engine/measure/port_counters.h"
+#include "engine/measure/summary.h"
 #include "storage/report/format.h"
 #include "storage/report/report.h"
 
@@ -39,7 +40,7 @@ Json object_of(const measure::KeyValues& pairs) {
 constexpr const char* kNoIterations = "no iteration was measured";
 
 Json summary_of(const std::vector<std::vector<std::int64_t>>& repetitions) {
-    const auto s = summarise_all(repetitions);
+    const auto s = measure::summarise_all(repetitions);
     Json object{{"samples", s ? s->count : 0}};
     using Value = std::optional<std::int64_t>;
     put(object, "min_ns", s ? Value{s->min} : std::nullopt, kNoIterations);
@@ -58,7 +59,7 @@ Json summary_of(const std::vector<std::vector<std::int64_t>>& repetitions) {
 }
 
 Json call_of(const measure::CallResult& call) {
-    const auto times = summarise_all(call.completion_ns);
+    const auto times = measure::summarise_all(call.completion_ns);
     const double median = times ? static_cast<double>(times->median.value) : 0;
     const double mean = times ? times->mean : 0;
     Json object{{"label", call.label},         {"kind", to_string(call.kind)}, {"type", to_string(call.type)},

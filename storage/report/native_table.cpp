@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/bandwidth.h"
+#include "engine/measure/summary.h"
 #include "storage/report/format.h"
 #include "storage/report/report.h"
 
@@ -18,8 +19,6 @@ constexpr int kLabelWidth = 12;
 std::string line(std::string_view label, std::string_view text) {
     return fmt::format("{:<{}}{}\n", label, kLabelWidth, text);
 }
-
-std::string or_not_measured(const std::string& text) { return text.empty() ? kNotMeasured : text; }
 
 std::string header(const RunResult& run) {
     constexpr std::size_t kShortHash = 12;
@@ -48,7 +47,7 @@ std::string marked(const measure::Quantile& quantile, bool& any_marked) {
 std::vector<std::string> call_row(const measure::CallResult& call, bool& any_marked) {
     std::vector<std::string> row{call.label, std::string{to_string(call.kind)}, size_text(call.bytes),
                                  std::string{to_string(call.type)}, call.algorithm};
-    const auto times = summarise_all(call.completion_ns);
+    const auto times = measure::summarise_all(call.completion_ns);
     const double median = times ? static_cast<double>(times->median.value) : 0;
     row.push_back(times ? time_text(median) : kNotMeasured);
     row.push_back(times ? marked(times->p99, any_marked) : kNotMeasured);
@@ -71,7 +70,7 @@ std::vector<std::string> iteration_row(const measure::MeasurementResult& measure
     for (const auto& call : measurement.calls) bytes += call.bytes;
     std::vector<std::string> row{"= " + measurement.label, fmt::format("{} calls", measurement.calls.size()),
                                  size_text(bytes), "", ""};
-    const auto times = summarise_all(measurement.iteration_ns);
+    const auto times = measure::summarise_all(measurement.iteration_ns);
     row.push_back(times ? time_text(static_cast<double>(times->median.value)) : kNotMeasured);
     row.push_back(times ? marked(times->p99, any_marked) : kNotMeasured);
     return row;
@@ -207,19 +206,6 @@ std::string native_table(const RunResult& run) {
            self_check(run.self_check) + events(run);
     const std::string outcome{to_string(run.outcome)};
     return out + line("outcome", run.reason.empty() ? outcome : outcome + ": " + run.reason);
-}
-
-std::string run_list_table(std::span<const RunListRow> runs) {
-    if (runs.empty()) return "no runs\n";
-    constexpr std::size_t kShortUuid = 8;
-    TextTable table(7, {"run", "uuid", "started", "profile", "ranks", "engine", "outcome"});
-    for (const RunListRow& run : runs) {
-        const std::string outcome{to_string(run.outcome)};
-        table.add({fmt::format("{}", run.id), run.uuid.substr(0, kShortUuid), run.started_utc,
-                   or_not_measured(run.profile_name), run.ranks == 0 ? kNotMeasured : fmt::format("{}", run.ranks),
-                   or_not_measured(run.engine), run.reason.empty() ? outcome : outcome + ": " + run.reason});
-    }
-    return table.text();
 }
 
 }  // namespace gradstorm::report

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/bandwidth.h"
+#include "engine/measure/summary.h"
 #include "storage/report/format.h"
 #include "storage/report/report.h"
 
@@ -58,7 +59,7 @@ struct Half {
 };
 
 Half half_of(const CallResult& call) {
-    const auto times = summarise_all(call.completion_ns);
+    const auto times = measure::summarise_all(call.completion_ns);
     if (!times || !(times->mean > 0)) {
         return {fmt::format("  {:>{}}  {:>{}}  {:>{}}", kNotMeasured, kTimeWidth, kNotMeasured, kRateWidth,
                             kNotMeasured, kRateWidth),

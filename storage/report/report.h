@@ -34,5 +34,6 @@ struct RunListRow {
     std::string reason;
 };
 [[nodiscard]] std::string run_list_table(std::span<const RunListRow> runs);
+[[nodiscard]] std::string run_list_json(std::span<const RunListRow> runs);
 
 }  // namespace gradstorm::report

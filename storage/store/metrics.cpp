@@ -29,9 +29,7 @@ public:
     }
     void put_times(const std::string& subject, const std::string& prefix,
                    const std::vector<std::vector<std::int64_t>>& repetitions) {
-        std::vector<std::int64_t> all;
-        for (const auto& r : repetitions) all.insert(all.end(), r.begin(), r.end());
-        const auto s = measure::summarise(all);
+        const auto s = measure::summarise_all(repetitions);
         if (!s) return;
         put(subject, prefix + "_samples", "samples", static_cast<double>(s->count));
         put(subject, prefix + "_min", "ns", static_cast<double>(s->min));
@@ -48,9 +46,7 @@ private:
 };
 
 std::optional<double> median_of(const std::vector<std::vector<std::int64_t>>& repetitions) {
-    std::vector<std::int64_t> all;
-    for (const auto& r : repetitions) all.insert(all.end(), r.begin(), r.end());
-    const auto s = measure::summarise(all);
+    const auto s = measure::summarise_all(repetitions);
     if (!s) return std::nullopt;
     return static_cast<double>(s->median.value);
 }

@@ -63,6 +63,8 @@ TEST(GoldenTest, RunList) {
     };
     expect_golden("run_list.txt", run_list_table(rows));
     EXPECT_EQ(run_list_table({}), "no runs\n");
+    EXPECT_EQ(run_list_json({}), "[]\n");
+    EXPECT_NE(run_list_json(rows).find("\"outcome\": \"interrupted\""), std::string::npos);
 }
 
 TEST(GoldenTest, NoLocaleChangesANumber) {
