@@ -109,13 +109,13 @@ void write_metrics(SQLite::Database& db, std::int64_t run, const measure::RunRes
     for (const auto& rank : result.rank_results) write_rank(writer, rank);
     const auto& check = result.self_check;
     if (check.clock.empty()) return;
-    if (check.busy_share) writer.put("run", "busy_share", "1", *check.busy_share);
+    writer.put("run", "busy_share", "1", check.busy_share);
     if (check.late_steps) writer.put("run", "late_steps", "steps", static_cast<double>(*check.late_steps));
     if (check.longest_gap_ns) writer.put("run", "longest_gap", "ns", static_cast<double>(*check.longest_gap_ns));
     writer.put("run", "send_refusals", "bursts", static_cast<double>(check.send_refusals));
     writer.put("run", "lost_frames", "frames", static_cast<double>(check.lost_frames));
-    if (check.ring_high_water) writer.put("run", "ring_high_water", "1", *check.ring_high_water);
-    if (check.clock_residual_ppm) writer.put("run", "clock_residual", "ppm", *check.clock_residual_ppm);
+    writer.put("run", "ring_high_water", "1", check.ring_high_water);
+    writer.put("run", "clock_residual", "ppm", check.clock_residual_ppm);
 }
 
 }  // namespace gradstorm::store
