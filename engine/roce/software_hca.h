@@ -72,7 +72,7 @@ public:
 private:
     static constexpr std::size_t kBurst = 32;
     enum class Mark : std::uint8_t { none, set, passed };
-    static constexpr std::size_t kMostFullBursts = 64;  // received in a row before alarms ring all the same
+    static constexpr std::size_t kMostFullBursts = 64;  // received with alarms due before they ring all the same
 
     /// Rings the alarms for which silence means loss. An acknowledgement may still wait among what arrived, and, where
     /// the port can tell, what we sent may not even have been taken by its receiver: its thread was kept from running.
