@@ -231,15 +231,23 @@ private:
         gather_waits();
         std::vector<WaitFor> evidence = report.waits;
         std::string first;
+        std::string flushed;  // the first of those that fell with another: its queue pair knows why
         for (const auto& worker : state_->workers) {
             for (const WorkerFailure& failure : worker->failures()) {
-                if (failure.status == transport::CompletionStatus::flushed) continue;
                 const std::string text = words_for(failure, worker->endpoint());
+                if (failure.status == transport::CompletionStatus::flushed) {
+                    if (flushed.empty()) flushed = text;
+                    continue;
+                }
                 if (first.empty()) first = text;
                 note(now, "fault", text);
                 evidence.push_back(
                     {failure.rank, failure.peer, failure.channel, 0, WaitKind::acknowledgement, "", Instant::min()});
             }
+        }
+        if (first.empty()) {
+            first = flushed;
+            note(now, "fault", first);
         }
         for (const WaitFor& wait : report.waits) note(now, "stall", to_string(wait));
         report.culprit = culprit_of(evidence);

@@ -70,5 +70,13 @@ TEST(BrokenProtocol, AFailedCompletionIsPutIntoWords) {
     EXPECT_FALSE(report.events.empty());
 }
 
+TEST(BrokenProtocol, WhereAllIsFlushedTheQueuePairIsAskedWhy) {
+    const SessionReport report = run_with([](std::uint64_t number, transport::Completion& arrived) {
+        if (number >= 20) arrived.status = transport::CompletionStatus::flushed;
+    });
+    EXPECT_THAT(report.reason, testing::StartsWith("rank 1 to rank 0, channel 0, queue pair 0: flushed (loopback"));
+    EXPECT_FALSE(report.events.empty());
+}
+
 }  // namespace
 }  // namespace gradstorm::replay
