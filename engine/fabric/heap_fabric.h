@@ -73,7 +73,6 @@ public:
     HeapFabric& operator=(const HeapFabric&) = delete;
     ~HeapFabric();
 
-    [[nodiscard]] std::size_t port_count() const { return ports_.size(); }
     [[nodiscard]] HeapPort& port(std::size_t number);
 
     /// Frames for `mac` leave by port `number`. Before the first frame is sent.

@@ -25,7 +25,8 @@ std::size_t HostCompute::poll(std::span<ComputeCompletion> out) {
     std::uint64_t budget = kQuantum;
     while (!jobs_.empty() && completed < out.size()) {
         const ComputeJob& job = jobs_.front();
-        const std::uint64_t length = std::min(job.length - done_, budget);
+        std::uint64_t length = job.length - done_;
+        if (length > budget) length = budget - budget % measure::size_of(job.type);  // elements stay whole
         work(job, length);
         budget -= length;
         done_ += length;

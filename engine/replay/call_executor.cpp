@@ -138,7 +138,6 @@ bool CallExecutor::send_credits() {
                                     .opcode = transport::Opcode::write_with_immediate,
                                     .traffic_class = transport::TrafficClass::clear_to_send});
         ++connection.queue.posted;
-        connection.announced = connection.granted;
         connection.credit_owed = false;
         moved = true;
     }
@@ -258,7 +257,20 @@ bool CallExecutor::quiet() const {
 }
 
 void CallExecutor::report_waits(std::uint32_t rank, std::vector<WaitFor>& waits) const {
-    if (call_ == nullptr || done()) return;
+    if (call_ == nullptr) return;
+    if (done()) {  // draining: what was sent, credits too, is not acknowledged yet
+        for (const SendConnection& to : environment_.sends) {
+            if (to.queue.empty()) continue;
+            waits.push_back(
+                {rank, to.name.to, to.name.channel, 0, WaitKind::acknowledgement, call_->label, to.last_heard});
+        }
+        for (const ReceiveConnection& from : environment_.receives) {
+            if (from.queue.empty()) continue;
+            waits.push_back(
+                {rank, from.name.from, from.name.channel, 0, WaitKind::acknowledgement, call_->label, from.last_heard});
+        }
+        return;
+    }
     for (std::uint32_t channel = 0; channel < channels_; ++channel) {
         Stream receive = streams_[stream_index(channel, Role::receive)];
         if (!receive.outstanding.empty()) {

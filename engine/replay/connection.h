@@ -66,7 +66,6 @@ struct ReceiveConnection {
     LandingSlots slots;                ///< our own
     SendQueueUse queue;                ///< of the credits
     std::uint64_t granted = 0;         ///< messages allowed so far
-    std::uint64_t announced = 0;       ///< of these, told to the sender
     std::uint64_t landed = 0;          ///< messages arrived
     std::uint64_t slots_granted = 0;
     std::uint64_t slots_taken = 0;       ///< slots whose message an op has been started on

@@ -120,7 +120,7 @@ Result<std::vector<ConnectionEnd>> decode_connection_ends(const std::string& tex
             end.remote_key >> end.slots.address >> end.slots.stride >> end.slots.count;
         const auto parsed_mac = wire::parse_mac(mac);
         const auto parsed_ip = wire::parse_ip(ip);
-        if (!fields || !parsed_mac || !parsed_ip) {
+        if (!fields || !parsed_mac || !parsed_ip || end.slots.count == 0) {
             return failure(ErrorCode::peer,
                            fmt::format("a peer sent the connection \"{}\", which this version does not understand; run "
                                        "the same version everywhere",

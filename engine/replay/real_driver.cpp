@@ -24,11 +24,18 @@ void pause_briefly() {
 #endif
 }
 
-void bind_to_core(std::uint32_t core) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // a core that went away: the kernel places us
+/// Binds this thread to the index-th of the cores that the process may run on, if there are so many.
+void bind_to_core(std::uint32_t index) {
+    cpu_set_t usable;
+    if (sched_getaffinity(0, sizeof usable, &usable) != 0) return;
+    for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+        if (!CPU_ISSET(core, &usable) || index-- != 0) continue;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(core, &one);
+        (void)pthread_setaffinity_np(pthread_self(), sizeof one, &one);  // a core that went away: the kernel places us
+        return;
+    }
 }
 
 }  // namespace
@@ -87,14 +94,14 @@ Result<void> RealDriver::start(std::vector<Worker*> workers) {
 
 void RealDriver::serve(Thread& thread, Worker& worker, std::uint32_t index) {
     pthread_setname_np(pthread_self(), fmt::format("worker {}", index).c_str());
-    if (index < options_.cores.size()) bind_to_core(options_.cores[index]);
-    if (options_.on_thread_start) options_.on_thread_start(index);
-    while (true) {
-        thread.command.wait(Command::park, std::memory_order_acquire);
-        if (thread.command.load(std::memory_order_acquire) == Command::exit) return;
-        while (thread.command.load(std::memory_order_acquire) == Command::step) {
+    if (idle_ == IdlePolicy::spin) bind_to_core(index);
+    for (std::uint32_t order = 0; command_of(order) != Command::exit;) {
+        thread.order.wait(order, std::memory_order_acquire);
+        order = thread.order.load(std::memory_order_acquire);
+        while (command_of(order) == Command::step) {
             const StepResult result = worker.step(timer_.now());
             if (!result.worked) idle(result.deadline);
+            order = thread.order.load(std::memory_order_acquire);
         }
         thread.parked.store(true, std::memory_order_release);
     }
@@ -116,8 +123,9 @@ void RealDriver::idle(Instant deadline) const {
 void RealDriver::command_all(Command command) {
     for (const auto& thread : threads_) {
         if (command == Command::step) thread->parked.store(false, std::memory_order_relaxed);
-        thread->command.store(command, std::memory_order_release);
-        thread->command.notify_one();
+        const std::uint32_t number = (thread->order.load(std::memory_order_relaxed) >> kCommandBits) + 1;
+        thread->order.store(number << kCommandBits | static_cast<std::uint32_t>(command), std::memory_order_release);
+        thread->order.notify_one();
     }
 }
 

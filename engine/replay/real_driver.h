@@ -22,17 +22,13 @@ enum class IdlePolicy : std::uint8_t {
 
 /// Cores that this process may run on (its affinity mask), at least 1.
 [[nodiscard]] std::uint32_t usable_cores();
-/// spin while every worker has a core of its own and one is left for the control thread or all are ours, else yield.
+/// spin while every worker has a core of its own, else yield. (The control thread sleeps most of the time.)
 [[nodiscard]] IdlePolicy automatic_idle_policy(std::uint32_t workers, std::uint32_t cores);
 [[nodiscard]] std::string_view to_string(IdlePolicy policy);
 
 struct RealDriverOptions {
-    /// Cores of the workers, in order; worker i is bound to cores[i]. Empty: the kernel places the threads.
-    std::vector<std::uint32_t> cores{};
     std::optional<IdlePolicy> idle{};  ///< empty: automatic
     Nanoseconds monitor_interval{std::chrono::milliseconds{1}};
-    /// Called first in each worker's thread, e.g. to register it with DPDK.
-    std::function<void(std::uint32_t worker)> on_thread_start{};
 };
 
 /// One thread a worker, time from the processor's cycle counter. The control thread, the one that calls run(), sleeps
@@ -56,15 +52,19 @@ public:
 
 private:
     enum class Command : std::uint32_t { park, step, exit };
+    static constexpr std::uint32_t kCommandBits = 2;
+    static Command command_of(std::uint32_t order) { return static_cast<Command>(order & ((1U << kCommandBits) - 1)); }
 
     /// Of one thread. Each on its own cache lines: read in every step.
     struct alignas(128) Thread {
-        std::atomic<Command> command{Command::park};
+        /// A command with a number above it, so that no two orders are equal: a thread that was slow to wake must not
+        /// take the second park for the first.
+        std::atomic<std::uint32_t> order{0};
         std::atomic<bool> parked{true};
         std::thread thread;
     };
 
-    void serve(Thread& thread, Worker& worker, std::uint32_t core_index);
+    void serve(Thread& thread, Worker& worker, std::uint32_t index);
     void idle(Instant deadline) const;
     void command_all(Command command);
     void sleep_until(Instant deadline) const;

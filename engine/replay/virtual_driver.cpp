@@ -16,7 +16,6 @@ Result<void> VirtualDriver::start(std::vector<Worker*> workers) {
 StepResult VirtualDriver::step_all() {
     StepResult result;
     for (Worker* worker : workers_) result = merge(result, worker->step(now_));
-    steps_ += workers_.size();
     return result;
 }
 
@@ -26,21 +25,23 @@ Result<void> VirtualDriver::run(const Monitor& monitor) {
         const MonitorResult seen = monitor(now_);
         if (seen.done) return {};
         const StepResult stepped = step_all();
-        if (stepped.worked) {
-            if (++rounds < kMostRoundsAtOneMoment) continue;
+        if (++rounds > most_rounds_) {
             return failure(ErrorCode::timeout,
                            fmt::format("virtual time stands still at {} ns: workers find work for ever, which is a "
                                        "fault of this program",
                                        now_.time_since_epoch().count()));
         }
+        if (stepped.worked) continue;
         const Instant next = std::min(stepped.deadline, seen.deadline);
         if (next == kNoDeadline) {
             return failure(
                 ErrorCode::timeout,
                 "virtual time cannot go on: nobody has work or a deadline, which is a fault of this program");
         }
-        now_ = std::max(next, now_);
-        if (next > now_) rounds = 0;
+        if (next > now_) {
+            now_ = next;
+            rounds = 0;
+        }
     }
 }
 

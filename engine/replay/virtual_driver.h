@@ -11,6 +11,9 @@ namespace gradstorm::replay {
 /// deadline. The same inputs give the same run on any machine.
 class VirtualDriver final : public Driver {
 public:
+    /// `most_rounds`: of all workers at one moment, before that counts as standing still.
+    explicit VirtualDriver(std::uint64_t most_rounds = 10'000'000) : most_rounds_(most_rounds) {}
+
     [[nodiscard]] Instant now() const override { return now_; }
     [[nodiscard]] Result<void> start(std::vector<Worker*> workers) override;
     /// Fails (timeout) when work never ends at one moment, or when nobody has a deadline any more.
@@ -20,17 +23,12 @@ public:
     [[nodiscard]] std::string clock_description() const override { return "virtual"; }
     [[nodiscard]] double clock_residual_ppm() const override { return 0; }
 
-    /// Steps of all workers, since the start.
-    [[nodiscard]] std::uint64_t steps() const { return steps_; }
-
 private:
-    static constexpr std::uint64_t kMostRoundsAtOneMoment = 10'000'000;
-
     StepResult step_all();
 
+    std::uint64_t most_rounds_;
     std::vector<Worker*> workers_;
     Instant now_{};
-    std::uint64_t steps_ = 0;
 };
 
 }  // namespace gradstorm::replay

@@ -45,8 +45,6 @@ public:
     [[nodiscard]] Ending ending() const { return ending_; }
     /// Of peer_lost.
     [[nodiscard]] const std::optional<Error>& error() const { return error_; }
-    /// Whether the user asked to stop, in whatever way.
-    [[nodiscard]] bool stop_seen() const { return stop_since_.has_value(); }
 
 private:
     MonitorResult end(Ending ending) {

@@ -47,9 +47,16 @@ Result<void> check_group(std::span<const std::uint32_t> group, std::uint32_t ran
     return {};
 }
 
+/// InfiniBand Architecture Specification, volume 1, 9.7.1: a message has at most 2^31 bytes.
+constexpr Bytes kLargestMessage{std::uint64_t{1} << 31U};
+
 }  // namespace
 
 Result<CallBuilder> CallBuilder::make(const profiles::LibrarySettings& library, std::uint32_t ranks) {
+    if (ranks > kMostRanks) {
+        return failure(ErrorCode::unsupported,
+                       fmt::format("{} ranks: this version plans and runs at most {}", ranks, kMostRanks));
+    }
     if (auto fine = check_library(library); !fine) return tl::unexpected(fine.error());
     auto fidelity = fidelity_of(library);
     if (!fidelity) return tl::unexpected(fidelity.error());
@@ -76,7 +83,15 @@ Result<PlannedCall> CallBuilder::build(collective::Call call, std::span<const st
     call.channels = channels_;
     call.chunk = chunk_;
     call.fidelity = fidelity_;
-    if (auto schedule = collective::make_schedule(call); !schedule) return tl::unexpected(schedule.error());
+    const auto schedule = collective::make_schedule(call);
+    if (!schedule) return tl::unexpected(schedule.error());
+    // All ranks send pieces of the same blocks: the first rank's largest is as large as any, by one element at most.
+    if (const Bytes largest = (*schedule)->totals(0).largest_message; largest > kLargestMessage) {
+        return failure(ErrorCode::invalid_input,
+                       fmt::format("it takes messages of {}, InfiniBand carries at most {}: set library.fidelity to "
+                                   "\"messages\", which cuts them into chunks",
+                                   size_text(largest), size_text(kLargestMessage)));
+    }
     planned.call = call;
     return planned;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/workload/import/param_trace.h"
 
+#include "engine/workload/call_builder.h"
 #include "engine/workload/import/param_names.h"
 
 #include <fmt/format.h>
@@ -34,7 +35,6 @@ constexpr std::string_view kGroups = "## process_group:init ##";
 constexpr std::string_view kStep = "ProfilerStep";
 
 /// Sizes of groups beyond this are taken for damage.
-constexpr std::uint64_t kMaxRanks = 131'072;
 
 /// A mistake in the trace, without the path.
 tl::unexpected<Error> mistake(std::string message) { return failure(ErrorCode::invalid_input, std::move(message)); }
@@ -159,14 +159,15 @@ private:
         std::vector<std::uint32_t> members;
         for (const json& rank : *ranks) {
             const auto number = count_of(&rank);
-            if (!number || *number >= kMaxRanks) {
-                return mistake(fmt::format("node {}: process group {}: {} is no rank", node, name, rank.dump()));
+            if (!number || *number >= kMostRanks) {
+                return mistake(fmt::format("node {}: process group {}: {} is no rank", node, name,
+                                           rank.is_number() ? rank.dump() : rank.type_name()));
             }
             members.push_back(static_cast<std::uint32_t>(*number));
         }
         if (members.empty()) {  // means: all ranks
             const auto size = count_of(member(group, "group_size"));
-            if (!size || *size == 0 || *size > kMaxRanks) {
+            if (!size || *size == 0 || *size > kMostRanks) {
                 return mistake(fmt::format("node {}: process group {} has neither ranks nor a group_size", node, name));
             }
             members.resize(*size);
@@ -271,8 +272,8 @@ private:
         }
         const auto start = count_of(attribute(node, "global_rank_start"));
         const auto stride = count_of(attribute(node, "global_rank_stride"));
-        if (!start || !stride || *stride == 0 || *size == 0 || *size > kMaxRanks || *start >= kMaxRanks ||
-            *stride > kMaxRanks || *start + *stride * (*size - 1) >= kMaxRanks) {
+        if (!start || !stride || *stride == 0 || *size == 0 || *size > kMostRanks || *start >= kMostRanks ||
+            *stride > kMostRanks || *start + *stride * (*size - 1) >= kMostRanks) {
             return mistake(
                 fmt::format("node {}: the ranks of process group {} are nowhere in the trace", call.node, name));
         }
@@ -310,7 +311,8 @@ private:
         for (const std::string_view attribute_name : {"in_split_size", "out_split_size"}) {
             const json splits = json::parse(text_of(attribute(node, attribute_name)), nullptr, false);
             if (!splits.is_array() || splits.empty()) continue;
-            const bool even = std::all_of(splits.begin(), splits.end(), [&](const json& s) { return s == splits[0]; });
+            const bool even = std::all_of(splits.begin(), splits.end(),
+                                          [&](const json& s) { return s.is_number() && s == splits[0]; });
             if (!even || splits.size() != group_size) return true;
         }
         return false;

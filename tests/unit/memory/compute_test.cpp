@@ -31,6 +31,38 @@ TEST(HostCompute, ALongJobTakesOnePollForEachQuantum) {
     EXPECT_EQ(compare(buffer.bytes(), pattern, 0, 1).wrong_elements, 0U);
 }
 
+/// A job that leaves an odd rest of the quantum must not cut an element of the next one in two.
+TEST(HostCompute, JobsOfSeveralTypesKeepTheirElementsWhole) {
+    constexpr std::uint64_t kShort = 1'002;
+    constexpr std::uint64_t kLong = 2 * HostCompute::kQuantum;
+    auto buffer = HostBuffer::allocate(Bytes{3 * kLong}).value();
+    const std::uint64_t a = buffer.address();
+    const std::uint64_t b = a + kLong;
+    const std::uint64_t c = b + kLong;
+    const Pattern zero = summand_pattern(DataType::float32, 1, 0, 2);
+    const Pattern one = summand_pattern(DataType::float32, 1, 1, 2);
+    const Pattern expected = sum_pattern(DataType::float32, 1, 2);
+    fill_pattern(buffer.bytes().subspan(0, kLong), zero, 0);
+    fill_pattern(buffer.bytes().subspan(kLong, kLong), one, 0);
+    HostCompute compute;
+    ASSERT_TRUE(compute.submit(
+        {.id = 1, .kind = ComputeKind::sum, .type = DataType::bfloat16, .to = c, .a = c, .b = c, .length = kShort}));
+    ASSERT_TRUE(compute.submit(
+        {.id = 2, .kind = ComputeKind::sum, .type = DataType::float32, .to = c, .a = a, .b = b, .length = kLong}));
+    ASSERT_TRUE(compute.submit({.id = 3,
+                                .kind = ComputeKind::verify,
+                                .type = DataType::float32,
+                                .a = c,
+                                .length = kLong,
+                                .pattern = &expected}));
+    std::array<ComputeCompletion, 4> done;
+    for (std::size_t completed = 0; completed < 3;) {
+        const std::size_t count = compute.poll(done);
+        for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(done[i].mismatch.wrong_elements, 0U);
+        completed += count;
+    }
+}
+
 TEST(HostCompute, JobsCompleteInOrderAndSeeEachOther) {
     constexpr std::uint64_t kLength = 200'000;
     auto buffer = HostBuffer::allocate(Bytes{3 * kLength}).value();

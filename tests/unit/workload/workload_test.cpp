@@ -137,6 +137,19 @@ TEST(WorkloadFromProfile, RefusesWhatThisVersionCannotReplay) {
     EXPECT_THAT(error_of(profile), HasSubstr("model \"llama3-70b\""));
 
     profile = profile_of({call_of_bytes("all_reduce", 64)});
+    profile.cluster.nodes = 131'072;
+    profile.cluster.gpus_per_node = 2;
+    EXPECT_THAT(error_of(profile), HasSubstr("262144 ranks: this version plans and runs at most 131072"));
+
+    // Two ranks exchange halves: 4 GiB are cut into messages of 2 GiB, one byte more is too much.
+    profile = profile_of({call_of_bytes("all_reduce", std::uint64_t{4} << 30U)}, 2);
+    profile.library.fidelity = "bytes";
+    EXPECT_EQ(error_of(profile), "accepted");
+    profile = profile_of({call_of_bytes("all_reduce", (std::uint64_t{4} << 30U) + 4096)}, 2);
+    profile.library.fidelity = "bytes";
+    EXPECT_THAT(error_of(profile), HasSubstr("InfiniBand carries at most 2 GiB"));
+
+    profile = profile_of({call_of_bytes("all_reduce", 64)});
     profile.library.fidelity = "nccl";
     EXPECT_EQ(error_of(profile),
               "test.toml: library.fidelity \"nccl\" is not in this version, use \"messages\" or \"bytes\"");
