@@ -67,6 +67,15 @@ std::vector<transport::Endpoint*> endpoints_of(const Composition& composition) {
     return endpoints;
 }
 
+/// A thread hangs in them, so they may not go before the process does.
+void leave(std::unique_ptr<replay::RealDriver> driver, std::unique_ptr<replay::Session> session,
+           Composition composition) {
+    auto kept = std::make_unique<Composition>(std::move(composition));
+    (void)driver.release();
+    (void)session.release();
+    (void)kept.release();
+}
+
 }  // namespace
 
 replay::SessionOptions session_options(const profiles::Profile& profile) {
@@ -147,7 +156,10 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
     auto capture = CaptureFile::open(subject.profile, composition->capture);
     if (!capture) return tl::unexpected(capture.error());
 
-    replay::RealDriver driver(measure::TscClock::calibrate(), {.idle = idle_policy_of(subject.profile.transport.idle)});
+    auto owned_driver = std::make_unique<replay::RealDriver>(
+        measure::TscClock::calibrate(),
+        replay::RealDriverOptions{.idle = idle_policy_of(subject.profile.transport.idle)});
+    replay::RealDriver& driver = *owned_driver;
     replay::SessionOptions options = session_options(subject.profile);
     options.ranks = rank_places(subject, *composition, rendezvous.nodes());
     options.stop = request.stop;
@@ -189,6 +201,7 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
         record_report(**recorder, report, composition->network_is_emulated, driver.now());
     }
     progress.clear();
+    if (driver.hung()) leave(std::move(owned_driver), std::move(*session), std::move(*composition));
     const measure::RunResult& result = (*recorder)->result();
     return FinishedRun{.result = result,
                        .exit_code = session ? measure::exit_code(result.outcome) : exit_code_of(session.error().code),

@@ -13,7 +13,6 @@ namespace gradstorm::replay {
 
 namespace {
 
-constexpr Nanoseconds kParkDeadline{std::chrono::seconds{5}};
 constexpr Nanoseconds kLongestNap{std::chrono::microseconds{50}};
 
 void pause_briefly() {
@@ -61,7 +60,7 @@ std::string_view to_string(IdlePolicy policy) {
 }
 
 RealDriver::RealDriver(measure::TscClock timer, RealDriverOptions options)
-    : timer_(std::move(timer)), options_(std::move(options)) {}
+    : timer_(std::move(timer)), options_(options) {}
 
 RealDriver::~RealDriver() {
     command_all(Command::exit);
@@ -143,12 +142,15 @@ Result<void> RealDriver::run(const Monitor& monitor) {
         sleep_until(seen.deadline);
     }
     command_all(Command::park);
-    const Instant give_up = timer_.now() + kParkDeadline;
+    const Instant give_up = timer_.now() + options_.park_deadline;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
         while (!threads_[i]->parked.load(std::memory_order_acquire)) {
             if (timer_.now() > give_up) {
+                hung_ = true;
                 return failure(ErrorCode::timeout,
-                               fmt::format("worker {} did not come back within 5 s: its device or driver hangs", i));
+                               fmt::format("worker {} did not come back within {:.3g} s: its device "
+                                           "or driver hangs",
+                                           i, static_cast<double>(options_.park_deadline.count()) / 1e9));
             }
             std::this_thread::sleep_for(std::chrono::microseconds{20});
         }

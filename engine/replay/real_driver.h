@@ -29,6 +29,7 @@ enum class IdlePolicy : std::uint8_t {
 struct RealDriverOptions {
     std::optional<IdlePolicy> idle{};  ///< empty: automatic
     Nanoseconds monitor_interval{std::chrono::milliseconds{1}};
+    Nanoseconds park_deadline{std::chrono::seconds{5}};
 };
 
 /// One thread a worker, time from the processor's cycle counter. The control thread, the one that calls run(), sleeps
@@ -40,12 +41,15 @@ public:
 
     [[nodiscard]] Instant now() const override { return timer_.now(); }
     [[nodiscard]] Result<void> start(std::vector<Worker*> workers) override;
-    /// Fails (timeout) when a worker has not parked within 5 s: its thread hangs in a step.
+    /// Fails (timeout) when a worker has not parked in time: its thread hangs in a step. Then hung() is true, nothing
+    /// that the worker uses may be destroyed, nor the driver, which would wait for the thread: leave them to the end of
+    /// the process.
     [[nodiscard]] Result<void> run(const Monitor& monitor) override;
     void wait(const Monitor& monitor) override;
 
     [[nodiscard]] std::string clock_description() const override { return timer_.description(); }
     [[nodiscard]] double clock_residual_ppm() const override { return timer_.residual_ppm(); }
+    [[nodiscard]] bool hung() const { return hung_; }
     /// What is in force: since start(), and with that many workers.
     [[nodiscard]] IdlePolicy idle_policy() const { return idle_; }
     [[nodiscard]] IdlePolicy idle_policy(std::uint32_t workers) const;
@@ -72,6 +76,7 @@ private:
     measure::TscClock timer_;
     RealDriverOptions options_;
     IdlePolicy idle_ = IdlePolicy::yield;
+    bool hung_ = false;
     std::vector<std::unique_ptr<Thread>> threads_;
 };
 

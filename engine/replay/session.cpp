@@ -66,7 +66,7 @@ private:
         });
         const Instant now = driver().now();
         const bool finished = driven.has_value() && watchdog.ending() == Ending::finished;
-        results_.end_segment(segment, !finished, now);
+        if (driven) results_.end_segment(segment, !finished, now);  // else a worker may still write what it reads
         if (!finished) explain(driven, watchdog, segment, now);
         observer_.segment_finished(now, segment, state_->report.measurements[segment.measurement],
                                    results_.segment_latency());

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -56,6 +57,27 @@ TEST(RealDriver, AWorkerThatIsParkedBeforeItWokeIsNotMissed) {
         const auto ran = driver.run(done_at_once);
         ASSERT_TRUE(ran) << "segment " << i << ": " << ran.error().message;
     }
+}
+
+TEST(RealDriver, AWorkerThatHangsEndsTheRunAllTheSame) {
+    OneWorker one;
+    std::atomic<bool> let_go{false};
+    one.endpoint.on_step = [&](Instant) {
+        let_go.wait(false);
+        return StepResult{};
+    };
+    RealDriver driver(measure::TscClock::calibrate(std::chrono::milliseconds{5}),
+                      {.park_deadline = std::chrono::milliseconds{50}});
+    ASSERT_TRUE(driver.start({&one.worker}));
+    const Instant begin = driver.now();
+    const auto ran = driver.run([&](Instant now) {  // time enough for the thread to enter the step
+        return MonitorResult{.done = now > begin + std::chrono::milliseconds{200}};
+    });
+    ASSERT_FALSE(ran);
+    EXPECT_THAT(ran.error().message, HasSubstr("worker 0 did not come back within 0.05 s"));
+    EXPECT_TRUE(driver.hung());
+    let_go = true;
+    let_go.notify_all();
 }
 
 TEST(VirtualDriver, WorkWithoutEndAtOneMomentIsAStandstill) {
