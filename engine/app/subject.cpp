@@ -36,7 +36,7 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 LoadedSubject planned(profiles::Profile profile, workload::Workload workload) {
-    auto plan = plan::make_plan(workload, assumptions_of(profile), profile.run.seed);
+    auto plan = plan::make_plan(workload, assumptions_of(profile), profile);
     if (!plan) return tl::unexpected(plan.error().message);
     return Subject{std::move(profile), std::move(workload), std::move(*plan)};
 }

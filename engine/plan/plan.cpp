@@ -127,7 +127,8 @@ IdealTime ideal_time(const collective::Schedule& schedule, const Assumptions& as
     return ideal;
 }
 
-Result<Plan> make_plan(const workload::Workload& workload, const Assumptions& assumptions, std::uint64_t seed) {
+Result<Plan> make_plan(const workload::Workload& workload, const Assumptions& assumptions,
+                       const profiles::Profile& profile) {
     constexpr std::array kPathMtus{256U, 512U, 1024U, 2048U, 4096U};
     if (std::find(kPathMtus.begin(), kPathMtus.end(), assumptions.path_mtu) == kPathMtus.end()) {
         return failure(ErrorCode::invalid_input,
@@ -144,7 +145,7 @@ Result<Plan> make_plan(const workload::Workload& workload, const Assumptions& as
         if (!planned) return tl::unexpected(planned.error());
         plan.measurements.push_back(std::move(*planned));
     }
-    plan.schedule_hash = schedule_hash(workload, assumptions.path_mtu, seed);
+    plan.schedule_hash = schedule_hash(workload, assumptions, profile);
     return plan;
 }
 

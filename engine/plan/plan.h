@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "engine/workload/workload.h"
+#include "profiles/profile.h"
 
 #include <cstdint>
 #include <optional>
@@ -63,14 +64,17 @@ inline constexpr std::uint32_t kGeneratorVersion = 1;
 [[nodiscard]] IdealTime ideal_time(const collective::Schedule& schedule, const Assumptions& assumptions);
 
 /// Plans every measurement. Cost: a few operations a call and channel, and one a rank and call; messages are never
-/// enumerated. Refuses what make_schedule() refuses and an MTU that is none of RoCE's.
+/// enumerated. Refuses what make_schedule() refuses and an MTU that is none of RoCE's. Of the profile only what
+/// schedule_hash() covers is read.
 [[nodiscard]] Result<Plan> make_plan(const workload::Workload& workload, const Assumptions& assumptions,
-                                     std::uint64_t seed);
+                                     const profiles::Profile& profile);
 
 /// The hash of Plan: equal hashes mean the same work requests and first-transmission frames in the same order on each
-/// queue pair. It covers seed, path MTU, and of every call its sizes, ranks, group, gap, channels, chunk, fidelity; not
-/// names, nor where the run happens, nor what ceilings are computed from.
-[[nodiscard]] std::string schedule_hash(const workload::Workload& workload, std::uint32_t path_mtu, std::uint64_t seed);
+/// queue pair. It covers of every call its sizes, ranks, group, gap, channels, chunk, fidelity; of the assumptions path
+/// MTU and IP version; of the profile seed, repetitions, warm-up, iterations, landing slots, payload mode and DSCP; not
+/// names, nor where the run happens, nor what is checked, nor what ceilings are computed from.
+[[nodiscard]] std::string schedule_hash(const workload::Workload& workload, const Assumptions& assumptions,
+                                        const profiles::Profile& profile);
 
 /// Payload bytes that each rank sends to each other one in one iteration.
 struct TrafficMatrix {

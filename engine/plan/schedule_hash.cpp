@@ -24,6 +24,11 @@ void append_ranks(std::string& text, const std::vector<std::uint32_t>& ranks) {
     }
 }
 
+void append_run(std::string& text, const profiles::RunSettings& run) {
+    fmt::format_to(std::back_inserter(text), "seed {} repetitions={} warmup={} iterations={}\n", run.seed,
+                   run.repetitions, run.warmup, run.iterations);
+}
+
 void append_call(std::string& text, const workload::PlannedCall& planned) {
     const collective::Call& call = planned.call;
     const bool by_bytes = call.fidelity == collective::Fidelity::bytes;
@@ -39,9 +44,12 @@ void append_call(std::string& text, const workload::PlannedCall& planned) {
 
 }  // namespace
 
-std::string schedule_hash(const workload::Workload& workload, std::uint32_t path_mtu, std::uint64_t seed) {
-    std::string text = fmt::format("gradstorm schedule generator {}\nseed {}\npath_mtu {}\nranks {}\n",
-                                   kGeneratorVersion, seed, path_mtu, workload.ranks);
+std::string schedule_hash(const workload::Workload& workload, const Assumptions& assumptions,
+                          const profiles::Profile& profile) {
+    std::string text = fmt::format("gradstorm schedule generator {}\nranks {}\n", kGeneratorVersion, workload.ranks);
+    append_run(text, profile.run);
+    fmt::format_to(std::back_inserter(text), "path_mtu {} ipv{} dscp={} payload={} slots={}\n", assumptions.path_mtu,
+                   assumptions.ipv6 ? 6 : 4, profile.transport.dscp, profile.transport.payload, profile.library.slots);
     for (const workload::Measurement& measurement : workload.measurements) {
         text += "measurement\n";
         for (const workload::JobIteration& job : measurement.jobs) {

@@ -52,7 +52,7 @@ app::Subject subject_of(std::uint32_t iterations, const char* fidelity, const ch
     if (!profile) throw std::runtime_error(profiles::to_string(profile.error()));
     auto workload = workload::from_profile(*profile);
     if (!workload) throw std::runtime_error(workload.error().message);
-    auto plan = plan::make_plan(*workload, app::assumptions_of(*profile), profile->run.seed);
+    auto plan = plan::make_plan(*workload, app::assumptions_of(*profile), *profile);
     if (!plan) throw std::runtime_error(plan.error().message);
     return {std::move(*profile), std::move(*workload), std::move(*plan)};
 }

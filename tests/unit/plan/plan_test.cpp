@@ -84,7 +84,7 @@ TEST(Plan, GivesTheBytesOfTheResNet50Sync) {  // collectives.md, section 10 and 
     for (const std::uint64_t elements : {2'049'000U, 7'875'584U, 6'563'840U, 6'637'568U, 2'431'040U}) {
         calls.push_back(planned({.bytes = Bytes{elements * 4}, .channels = 2}));
     }
-    const auto plan = make_plan(workload_of(2, calls), {.line_rate = BitsPerSecond{100e9}}, 1);
+    const auto plan = make_plan(workload_of(2, calls), {.line_rate = BitsPerSecond{100e9}}, {});
     ASSERT_TRUE(plan) << plan.error().message;
     const MeasurementPlan& measurement = plan->measurements.at(0);
     EXPECT_EQ(measurement.sent_per_rank, Bytes{102'228'128});
@@ -97,7 +97,7 @@ TEST(Plan, GivesTheBytesOfTheResNet50Sync) {  // collectives.md, section 10 and 
 }
 
 TEST(Plan, GivesTheFlatRingOfTableO11) {
-    const auto plan = make_plan(workload_of(32, {planned({.ranks = 32, .bytes = Bytes{1U << 30U}})}), {}, 1);
+    const auto plan = make_plan(workload_of(32, {planned({.ranks = 32, .bytes = Bytes{1U << 30U}})}), {}, {});
     ASSERT_TRUE(plan) << plan.error().message;
     const CallPlan& call = plan->measurements.at(0).calls.at(0);
     EXPECT_EQ(call.largest.bytes_sent, Bytes{2'080'374'784});
@@ -109,7 +109,7 @@ TEST(Plan, CountsWireBytesAsTableO9) {
     // Two ranks: 2 messages of 524,288 B each way, with immediate: 534,804 line bytes each at path MTU 4096.
     const Workload workload = workload_of(2, {planned({.bytes = Bytes{1U << 20U}})});
     const auto at = [&](const Assumptions& assumptions) {
-        return make_plan(workload, assumptions, 1)->measurements.at(0).calls.at(0).wire_bytes_per_rank;
+        return make_plan(workload, assumptions, {})->measurements.at(0).calls.at(0).wire_bytes_per_rank;
     };
     EXPECT_EQ(at({}), Bytes{2ULL * 534'804});
     EXPECT_EQ(at({.line_rate = {}, .ipv6 = true}), Bytes{2ULL * (534'804 + 128 * 20)});
@@ -119,21 +119,21 @@ TEST(Plan, CountsWireBytesAsTableO9) {
 TEST(Plan, OfOverlappingGroupsFindsTheRankThatSendsMost) {
     // Rank 0 is in both pairs: 400 B to rank 1 and 400 B to rank 2.
     const auto plan = make_plan(
-        workload_of(3, {planned({.bytes = Bytes{400}}, {0, 1}), planned({.bytes = Bytes{400}}, {2, 0})}), {}, 1);
+        workload_of(3, {planned({.bytes = Bytes{400}}, {0, 1}), planned({.bytes = Bytes{400}}, {2, 0})}), {}, {});
     ASSERT_TRUE(plan) << plan.error().message;
     EXPECT_EQ(plan->measurements.at(0).sent_per_rank, Bytes{800});
 }
 
 TEST(Plan, Of131072RanksCostsNothing) {
     std::vector<PlannedCall> calls(20, planned({.ranks = 131'072, .bytes = Bytes{1ULL << 40U}, .channels = 32}));
-    const auto plan = make_plan(workload_of(131'072, calls), {.line_rate = BitsPerSecond{400e9}}, 1);
+    const auto plan = make_plan(workload_of(131'072, calls), {.line_rate = BitsPerSecond{400e9}}, {});
     ASSERT_TRUE(plan) << plan.error().message;
     EXPECT_EQ(plan->measurements.at(0).calls.at(0).total_sent, Bytes{2ULL * 131'071 << 40U});
 }
 
 TEST(Plan, RefusesWhatNoScheduleAndNoPortCanBe) {
     const auto error = [](const Workload& workload, const Assumptions& assumptions) {
-        auto plan = make_plan(workload, assumptions, 1);
+        auto plan = make_plan(workload, assumptions, {});
         return plan ? std::string{"accepted"} : plan.error().message;
     };
     EXPECT_EQ(error(workload_of(2, {planned({.bytes = Bytes{3}})}), {}),
@@ -145,14 +145,27 @@ TEST(Plan, RefusesWhatNoScheduleAndNoPortCanBe) {
 TEST(ScheduleHash, ChangesWithEveryInputOfTheGeneratorAndWithNothingElse) {
     const Call call{.ranks = 4, .bytes = Bytes{4096}};
     const Workload base = workload_of(4, {planned(call)});
-    const std::string hash = schedule_hash(base, 4096, 1);
+    const std::string hash = schedule_hash(base, {}, {});
     EXPECT_EQ(hash.size(), 64U);
-    EXPECT_EQ(schedule_hash(base, 4096, 1), hash);
-    std::vector<std::string> others{schedule_hash(base, 4096, 2), schedule_hash(base, 1024, 1)};
+    EXPECT_EQ(schedule_hash(base, {}, {}), hash);
+    std::vector<std::string> others{schedule_hash(base, {.line_rate = {}, .path_mtu = 1024}, {}),
+                                    schedule_hash(base, {.line_rate = {}, .ipv6 = true}, {})};
+    const auto with_setting = [&](auto change) {
+        profiles::Profile other;
+        change(other);
+        others.push_back(schedule_hash(base, {}, other));
+    };
+    with_setting([](profiles::Profile& p) { p.run.seed = 2; });
+    with_setting([](profiles::Profile& p) { p.run.repetitions = 2; });
+    with_setting([](profiles::Profile& p) { p.run.warmup = 2; });
+    with_setting([](profiles::Profile& p) { p.run.iterations = 2; });
+    with_setting([](profiles::Profile& p) { p.library.slots = 2; });
+    with_setting([](profiles::Profile& p) { p.transport.payload = "memory"; });
+    with_setting([](profiles::Profile& p) { p.transport.dscp = 2; });
     const auto with = [&](auto change) {
         Workload other = base;
         change(other, other.measurements[0].jobs[0].calls[0]);
-        others.push_back(schedule_hash(other, 4096, 1));
+        others.push_back(schedule_hash(other, {}, {}));
     };
     with([](Workload&, PlannedCall& c) { c.call.bytes = Bytes{4100}; });
     with([](Workload&, PlannedCall& c) { c.call.kind = CollectiveKind::all_gather; });
@@ -173,12 +186,17 @@ TEST(ScheduleHash, ChangesWithEveryInputOfTheGeneratorAndWithNothingElse) {
     renamed.measurements[0].label = "other";
     renamed.measurements[0].jobs[0].name = "other";
     renamed.measurements[0].jobs[0].calls[0].label = "other";
-    EXPECT_EQ(schedule_hash(renamed, 4096, 1), hash);
+    EXPECT_EQ(schedule_hash(renamed, {}, {}), hash);
+    profiles::Profile elsewhere;
+    elsewhere.transport.workers = 7;
+    elsewhere.transport.line_rate = BitsPerSecond{1e9};
+    elsewhere.run.check = "none";
+    EXPECT_EQ(schedule_hash(base, {.line_rate = BitsPerSecond{1e9}, .step_latency = Nanoseconds{5}}, elsewhere), hash);
 }
 
 TEST(ScheduleHash, OfAKnownScheduleStaysTheSame) {
-    EXPECT_EQ(schedule_hash(workload_of(4, {planned({.ranks = 4, .bytes = Bytes{4096}})}), 4096, 1),
-              "0a7ea505ee1027f0b462023796f360682b6e9a801ef5dce4a192d8f31fe421cc");
+    EXPECT_EQ(schedule_hash(workload_of(4, {planned({.ranks = 4, .bytes = Bytes{4096}})}), {}, {}),
+              "1b5452d0ce1fd5836518a78c9468664666e41a44bb3bac3fab1b29e4824286aa");
 }
 
 TEST(ScheduleHash, GeneratorVersionStandsForTheseMessages) {
