@@ -75,7 +75,8 @@ CaptureWriter::CaptureWriter(CaptureWriter&& other) noexcept
       file_(std::exchange(other.file_, -1)),
       origin_(other.origin_),
       interfaces_(other.interfaces_),
-      pending_(std::move(other.pending_)) {}
+      pending_(std::move(other.pending_)),
+      size_(other.size_) {}
 
 CaptureWriter& CaptureWriter::operator=(CaptureWriter&& other) noexcept {
     if (this != &other) {
@@ -85,6 +86,7 @@ CaptureWriter& CaptureWriter::operator=(CaptureWriter&& other) noexcept {
         origin_ = other.origin_;
         interfaces_ = other.interfaces_;
         pending_ = std::move(other.pending_);
+        size_ = other.size_;
     }
     return *this;
 }
@@ -161,8 +163,13 @@ Result<void> CaptureWriter::flush() {
         }
     }
     pending_.clear();
-    if (failed != 0) return tl::unexpected{write_error(path_, "write to", failed)};
-    return {};
+    if (failed == 0) {
+        size_ += done;
+        return {};
+    }
+    // Readers take a block cut short for damage. A pipe or a device cannot be cut back and needs no cutting.
+    if (::ftruncate(file_, static_cast<off_t>(size_)) == 0) ::lseek(file_, static_cast<off_t>(size_), SEEK_SET);
+    return tl::unexpected{write_error(path_, "write to", failed)};
 }
 
 Result<void> CaptureWriter::close() {

@@ -16,7 +16,7 @@ namespace gradstorm::wire {
 
 /// Writes Ethernet frames to a pcapng file with nanosecond times that Wireshark and tshark read. Control code: it
 /// allocates and blocks on the disk. One thread at a time. Errors name the file and what the system said, e.g. that the
-/// disk is full; after one the file ends with the last whole block that went out.
+/// disk is full; after one the file ends with the last block of the flush before.
 class CaptureWriter {
 public:
     /// Makes or replaces the file. `interfaces` are the names of the ports, in the order that write() refers to.
@@ -48,6 +48,7 @@ private:
     Nanoseconds origin_{};
     std::uint32_t interfaces_ = 0;
     std::vector<std::byte> pending_;  ///< whole blocks not yet written
+    std::uint64_t size_ = 0;          ///< of the whole blocks in the file
 };
 
 }  // namespace gradstorm::wire

@@ -4,14 +4,18 @@
 #include "engine/wire/capture_writer.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <array>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -167,6 +171,38 @@ TEST(Capture, FullDiskNamesFileAndReason) {
     ASSERT_FALSE(nowhere);
     EXPECT_EQ(nowhere.error().message,
               "cannot create the capture file /no/such/folder/x.pcapng: No such file or directory");
+}
+
+TEST(Capture, FullDiskLeavesWholeBlocks) {
+    // A limit on file sizes stands in for a full disk: a short write, then an error.
+    const CaptureFile file;
+    constexpr int kFlushed = 4;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{2500, 2500};
+        const std::vector<std::string> names{"a"};
+        const auto bytes = numbered(500);
+        auto writer = CaptureWriter::create(file.path(), names, {});
+        if (!writer || ::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(9);
+        int flushed = 0;
+        while (writer->write({.original_length = 500, .bytes = bytes}) && writer->flush()) ++flushed;
+        ::_exit(flushed);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    ASSERT_EQ(WEXITSTATUS(status), kFlushed);
+    auto reader = CaptureReader::open(file.path());
+    ASSERT_TRUE(reader) << reader.error().message;
+    for (int i = 0; i < kFlushed; ++i) {
+        const auto packet = reader->next();
+        ASSERT_TRUE(packet && *packet) << i;
+        EXPECT_EQ((*packet)->bytes.size(), 500U);
+    }
+    const auto end = reader->next();
+    ASSERT_TRUE(end) << end.error().message;
+    EXPECT_FALSE(*end);
 }
 
 TEST(Capture, PcapInBothByteOrdersAndResolutions) {
