@@ -267,6 +267,10 @@ tl::unexpected<Error> unusable(const std::string& what, const std::string& why) 
 Result<void> RunAssembler::add(const Event& event) {
     try {
         add_event(result_, self_checked_, event);
+        if (event.kind == kind::kRunStarted) ++under_way_;
+        if (event.kind == kind::kOutcome) --under_way_;
+        // That one process passed says nothing of another that has not come to its end.
+        if (under_way_ > 0 && result_.outcome == measure::Outcome::pass) result_.outcome = measure::Outcome::running;
         return {};
     } catch (const std::exception& e) {
         return unusable('"' + event.kind + '"', e.what());

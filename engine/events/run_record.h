@@ -63,7 +63,8 @@ inline constexpr std::string_view kOutcome = "outcome";
 
 /// Rebuilds the result of a run from its records, in the order of the journal; of several processes, one journal after
 /// the other: completion and iteration times of the same iteration then become the larger of both (slowest rank), wrong
-/// elements add, histograms merge, the graver outcome stands. Without an outcome event the outcome stays `running`.
+/// elements add, histograms merge, the graver outcome stands. Without an outcome event of each process that started,
+/// the outcome is `running` where it were `pass`.
 class RunAssembler {
 public:
     /// An error names the kind and what is wrong with it; the result stays as it was before that record. An event of a
@@ -75,6 +76,7 @@ public:
 private:
     measure::RunResult result_;
     bool self_checked_ = false;
+    std::int64_t under_way_ = 0;  ///< processes that started and have no outcome yet
 };
 
 }  // namespace gradstorm::events

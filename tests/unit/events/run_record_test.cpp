@@ -150,6 +150,20 @@ TEST_F(RunRecordTest, TheGraverOutcomeStands) {
     EXPECT_EQ(assembler.result().reason, "generator bound");
 }
 
+TEST_F(RunRecordTest, AProcessWithoutOutcomeDoesNotPass) {
+    RunAssembler assembler;
+    const auto passed = outcome(Instant{}, measure::Outcome::pass, "");
+    ASSERT_TRUE(assembler.add(run_started(Instant{}, test::sample_run())));
+    ASSERT_TRUE(assembler.add(passed));
+    EXPECT_EQ(assembler.result().outcome, measure::Outcome::pass);
+    ASSERT_TRUE(assembler.add(run_started(Instant{}, test::sample_run())));
+    ASSERT_TRUE(assembler.add(run_started(Instant{}, test::sample_run())));
+    ASSERT_TRUE(assembler.add(passed));
+    EXPECT_EQ(assembler.result().outcome, measure::Outcome::running);
+    ASSERT_TRUE(assembler.add(passed));
+    EXPECT_EQ(assembler.result().outcome, measure::Outcome::pass);
+}
+
 TEST_F(RunRecordTest, UnusableRecordsAreErrorsThatSayWhy) {
     RunAssembler assembler;
     const auto why = [&](auto&& record) {
