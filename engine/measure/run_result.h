@@ -33,7 +33,7 @@ struct CallResult {
     std::uint32_t root = 0;
     std::uint64_t bytes = 0;  ///< S as nccl-tests defines it
     std::int64_t ideal_ns = 0;
-    std::string ideal_bound;  ///< what binds the ideal time: "line rate 400 Gb/s x 98.0 %", ...
+    std::string ideal_bound;  ///< "bandwidth: 8 B at 400 Gb/s ...", "latency: 14 steps ..."
     /// Completion time of each iteration (slowest rank), by repetition.
     std::vector<std::vector<std::int64_t>> completion_ns;
     std::optional<std::uint64_t> wrong_elements;  ///< empty: not checked

@@ -15,7 +15,8 @@ namespace gradstorm::wire {
 /// contribution of the bytes: crc32_update(s, a b) == crc32_shift(crc32_update(s, a), |b|) ^ crc32_update(0, b).
 inline constexpr std::uint32_t kCrc32Start = 0xFFFF'FFFF;
 
-/// Any length and alignment. Uses the fastest implementation that this CPU has. No allocation; safe from any thread.
+/// Any length and alignment. Uses the fastest implementation that this CPU has. Allocates on its first call only; safe
+/// from any thread.
 [[nodiscard]] std::uint32_t crc32_update(std::uint32_t state, std::span<const std::byte> data);
 
 /// The implementations, for tests and measurements. All give the same result.
