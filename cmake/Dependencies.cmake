@@ -9,7 +9,6 @@ find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 find_package(CLI11 REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(SQLiteCpp REQUIRED)
 find_package(SQLite3 REQUIRED)
 

@@ -169,6 +169,11 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
     measure::RunResult announced = announced_run(subject, false);
     announced.engine = composition->engine;
     announced.disclosures = composition->disclosures;
+    if (rendezvous.nodes() > 1) {
+        announced.disclosures.push_back(fmt::format(
+            "node {} of {}: times, counters and checks are those of this node's ranks; the other nodes have their own",
+            rendezvous.node(), rendezvous.nodes()));
+    }
     auto recorder = RunRecorder::begin(request.record, announced);
     if (!recorder) return tl::unexpected(recorder.error());
     record_warnings(**recorder, subject, false, driver.now());

@@ -79,7 +79,6 @@ LIBRARIES = [
     ("CLI11", r"CLI/.*", {"engine/app"}, set(), True),
     ("toml++", r"toml\+\+/.*|toml\+\+\.h", {"profiles"}, set(), True),
     ("nlohmann-json", r"nlohmann/.*", {"*"}, set(), True),
-    ("spdlog", r"spdlog/.*", {"engine/app", "engine/transport/dpdk"}, set(), True),
     # version.cpp tells which versions of the libraries a run used.
     ("OpenSSL", r"openssl/.*", {"base"}, {"engine/app/version.cpp"}, True),
     ("zlib", r"zlib\.h", {"engine/events", "engine/workload", "storage/store"}, {"engine/app/version.cpp"}, True),
