@@ -286,6 +286,29 @@ class Run(ProgramTest):
         self.assertIn("26255360", done.stdout)
 
 
+class Sweeps(ProgramTest):
+    """Eight ranks, 8 B to 64 MiB, real sums through the packet engine."""
+
+    def swept(self, profile):
+        done = self.gradstorm("run", profile, "--set", "run.repetitions=1", "--set", "run.iterations=2", "--set",
+                              "run.warmup=1", "--format", "json", timeout=250)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        calls = [call for measurement in result["measurements"] for call in measurement["calls"]]
+        self.assertEqual([call["size_bytes"] for call in calls], [8 << i for i in range(24)])
+        self.assertEqual([call["wrong_elements"] for call in calls], [0] * 24)
+        return sum(port["retransmitted_frames"] for port in result["ports"])
+
+    def test_float32(self):
+        self.swept("allreduce-sweep-8")
+
+    def test_bfloat16(self):
+        self.swept("allreduce-sweep-8-bf16")
+
+    def test_with_one_per_cent_loss(self):
+        self.assertGreater(self.swept("loss-1pct"), 1000)
+
+
 class Capture(ProgramTest):
     def test_captured_frames_are_rocev2(self):
         tshark = shutil.which("tshark")

@@ -95,7 +95,12 @@ class TwoProcesses(ProgramTest):
 
     def test_waiting_for_a_node_can_be_interrupted(self):
         profile = self.profile()
-        process = self.start_node(1, profile)
+        process = self.start_node(0, profile)
+        deadline = time.monotonic() + 30
+        while not (self.folder / "meet.sock").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        self.assertIsNone(process.poll(), "waits for node 1")
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=10)
         self.assertEqual(process.returncode, -signal.SIGINT)
@@ -117,25 +122,28 @@ class TwoProcesses(ProgramTest):
 class Stopping(ProgramTest):
     LONG = ["selftest-allreduce-4", "--set", "run.repetitions=100000", "--set", "run.iterations=1"]
 
-    def wait_for_repetitions(self):
+    # One repetition that would take an hour.
+    ENDLESS = ["selftest-allreduce-4", "--set", "run.repetitions=1", "--set", "run.iterations=30000000"]
+
+    def wait_for(self, event):
         events = self.folder / "events.jsonl"
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            if events.exists() and "repetition_finished" in events.read_text(encoding="utf-8"):
+            if events.exists() and event in events.read_text(encoding="utf-8"):
                 return
             time.sleep(0.05)
-        self.fail("no repetition was finished")
+        self.fail(f"no event {event}")
 
-    def stop_with(self, signals):
-        process = self.start("run", *self.LONG, "--events", self.folder / "events.jsonl")
-        self.wait_for_repetitions()
+    def stop_with(self, signals, subject, event):
+        process = self.start("run", *subject, "--events", self.folder / "events.jsonl")
+        self.wait_for(event)
         for number in signals:
             process.send_signal(number)
         output, errors = process.communicate(timeout=30)
         return process.returncode, output, errors
 
     def test_interrupt_drains_and_stores(self):
-        code, _, errors = self.stop_with([signal.SIGINT])
+        code, _, errors = self.stop_with([signal.SIGINT], self.LONG, "repetition_finished")
         self.assertEqual(code, 2, errors)
         self.assertIn("interrupted", errors)
         (run,) = json.loads(self.gradstorm("list", "--json").stdout)
@@ -143,7 +151,7 @@ class Stopping(ProgramTest):
 
     def test_store_locked_to_the_end_is_an_error_and_nothing_is_lost(self):
         process = self.start("run", *self.LONG, "--events", self.folder / "events.jsonl")
-        self.wait_for_repetitions()
+        self.wait_for("repetition_finished")
         with sqlite3.connect(self.store, isolation_level=None) as other:
             other.execute("BEGIN IMMEDIATE")
             process.send_signal(signal.SIGINT)
@@ -158,8 +166,9 @@ class Stopping(ProgramTest):
         self.assertEqual(run["outcome"], "error")
 
     def test_second_interrupt_aborts_and_stores(self):
-        code, _, errors = self.stop_with([signal.SIGTERM, signal.SIGINT])
+        code, _, errors = self.stop_with([signal.SIGTERM, signal.SIGINT], self.ENDLESS, "repetition_started")
         self.assertEqual(code, 2, errors)
+        self.assertIn("aborted in", errors)
         (run,) = json.loads(self.gradstorm("list", "--json").stdout)
         self.assertEqual(run["outcome"], "interrupted")
 
