@@ -78,12 +78,15 @@ void ResultCollector::end_segment(const Segment& segment, bool partial, Instant 
     state_->report.ports = ports();
 }
 
+/// A call that none of this process's ranks takes part in keeps an empty repetition: its time is another's to tell.
 void ResultCollector::collect_times(measure::MeasurementResult& result, std::uint32_t iterations) {
-    std::vector<std::int64_t> whole(iterations, 0);
-    std::vector<std::vector<std::int64_t>> calls(result.calls.size(), std::vector<std::int64_t>(iterations, 0));
+    std::vector<std::int64_t> whole;
+    std::vector<std::vector<std::int64_t>> calls(result.calls.size());
     for (const RankExecutor* executor : executors()) {
         const SegmentTimes& times = executor->times();
         const std::vector<RankCall>& program = executor->program().calls;
+        whole.resize(iterations);
+        for (const RankCall& call : program) calls[call.index].resize(iterations);
         for (std::uint32_t i = 0; i < iterations; ++i) {
             whole[i] = std::max(whole[i], nanoseconds(times.iteration_begin[i], times.iteration_end[i]));
             for (std::size_t c = 0; c < program.size(); ++c) {

@@ -73,7 +73,8 @@ private:
 
     workload::Workload workload_ =
         workload_of(4, {call_on_all(4, CollectiveKind::all_reduce, DataType::float32, 40'004, 2),
-                        call_on_all(4, CollectiveKind::broadcast, DataType::bfloat16, 1'002)});
+                        call_on_all(4, CollectiveKind::broadcast, DataType::bfloat16, 1'002),
+                        call_on_all(2, CollectiveKind::all_reduce, DataType::float32, 4'004)});  // of node 0 alone
     std::filesystem::path path_ = fmt::format("/tmp/gradstorm-nodes-{}.sock", getpid());
     LoopbackNetwork network_;
     std::atomic<int> left_{0};
@@ -90,6 +91,18 @@ TEST(TwoNodes, RunAsOneAndEachReportsItsRanks) {
     }
     EXPECT_EQ(run.reports[0].ranks[0].rank, 0U);
     EXPECT_EQ(run.reports[1].ranks[0].rank, 2U);
+}
+
+TEST(TwoNodes, ACallOfTheOtherNodeHasNoTimes) {
+    const TwoNodes run;
+    const auto& here = run.reports[0].measurements.at(0).calls.at(2).completion_ns;
+    const auto& elsewhere = run.reports[1].measurements.at(0).calls.at(2).completion_ns;
+    ASSERT_EQ(here.size(), 3U);
+    ASSERT_EQ(elsewhere.size(), 3U);
+    for (std::size_t repetition = 0; repetition < 3; ++repetition) {
+        EXPECT_FALSE(here[repetition].empty());
+        EXPECT_THAT(elsewhere[repetition], testing::IsEmpty());
+    }
 }
 
 TEST(TwoNodes, OneUserWhoAbortsEndsBoth) {
