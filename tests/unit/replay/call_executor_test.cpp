@@ -178,6 +178,26 @@ TEST_F(CallExecutorTest, WaitsForACreditAndForAnAcknowledgementAreTold) {
     EXPECT_EQ(waits[1].last_heard, Instant{Nanoseconds{5}});
 }
 
+TEST_F(CallExecutorTest, ARankThatIsDoneWaitsForTheAcknowledgementsOfItsCredits) {
+    executor_->credit_arrived(0, 16, Instant{});
+    std::uint64_t acknowledged = 0;
+    std::size_t summed = 0;
+    for (int i = 0; i < 100 && !executor_->done(); ++i) {
+        advance();
+        for (; acknowledged < sends_[0].queue.posted; ++acknowledged) executor_->send_acknowledged(0, Instant{});
+        while (receives_[0].queue.posted > receives_[0].queue.completed + 1) executor_->credit_acknowledged(0);
+        while (receives_[0].landed < receives_[0].granted) executor_->data_landed(0, Instant{});
+        advance();
+        for (; summed < compute_.jobs.size(); ++summed) executor_->local_completed(0);
+    }
+    ASSERT_TRUE(executor_->done());
+    ASSERT_FALSE(executor_->quiet());
+    std::vector<WaitFor> waits;
+    executor_->report_waits(0, waits);
+    ASSERT_EQ(waits.size(), 1U);
+    EXPECT_EQ(to_string(waits[0]), "rank 0 waits for rank 1, channel 0, step 0 (acknowledgement) in test");
+}
+
 TEST_F(CallExecutorTest, CreditsOwedWaitForRoomAndAreNeverLost) {
     receives_[0].queue.posted = 3;  // the send queue is full of credits
     advance();

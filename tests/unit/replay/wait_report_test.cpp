@@ -63,6 +63,8 @@ TEST(ConnectionEnds, SurviveTheWayToAnotherProcess) {
     EXPECT_EQ((*back)[1].arena, end.arena);
     EXPECT_EQ((*back)[1].slots.count, 8U);
     EXPECT_FALSE(decode_connection_ends("1 2 three").has_value());
+    end.slots.count = 0;
+    EXPECT_FALSE(decode_connection_ends(encode({end})).has_value()) << "message i lands in slot i mod count";
 }
 
 }  // namespace
