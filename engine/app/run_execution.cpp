@@ -158,7 +158,8 @@ Result<FinishedRun> run_in_real_time(const RunRequest& request) {
 
     auto owned_driver = std::make_unique<replay::RealDriver>(
         measure::TscClock::calibrate(),
-        replay::RealDriverOptions{.idle = idle_policy_of(subject.profile.transport.idle)});
+        replay::RealDriverOptions{.idle = idle_policy_of(subject.profile.transport.idle),
+                                  .bind = rendezvous.nodes() == 1});
     replay::RealDriver& driver = *owned_driver;
     replay::SessionOptions options = session_options(subject.profile);
     options.ranks = rank_places(subject, *composition, rendezvous.nodes());

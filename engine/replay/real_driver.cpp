@@ -93,7 +93,7 @@ Result<void> RealDriver::start(std::vector<Worker*> workers) {
 
 void RealDriver::serve(Thread& thread, Worker& worker, std::uint32_t index) {
     pthread_setname_np(pthread_self(), fmt::format("worker {}", index).c_str());
-    if (idle_ == IdlePolicy::spin) bind_to_core(index);
+    if (options_.bind && idle_ == IdlePolicy::spin) bind_to_core(index);
     for (std::uint32_t order = 0; command_of(order) != Command::exit;) {
         thread.order.wait(order, std::memory_order_acquire);
         order = thread.order.load(std::memory_order_acquire);

@@ -28,6 +28,8 @@ enum class IdlePolicy : std::uint8_t {
 
 struct RealDriverOptions {
     std::optional<IdlePolicy> idle{};  ///< empty: automatic
+    /// Binds spinning workers to the first cores that the process may use: where no other process does the same.
+    bool bind = false;
     Nanoseconds monitor_interval{std::chrono::milliseconds{1}};
     Nanoseconds park_deadline{std::chrono::seconds{5}};
 };
