@@ -52,7 +52,11 @@ Result<std::string> gunzip(std::string_view bytes, std::size_t limit) {
             return failure(ErrorCode::unsupported, fmt::format("gzip content is larger than {} bytes", limit));
         }
         content.append(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(produced));
-        if (status == Z_STREAM_END) return content;
+        if (status == Z_STREAM_END) {
+            if (stream.avail_in == 0) return content;
+            inflateReset(&stream);  // another member follows
+            continue;
+        }
         if (status == Z_BUF_ERROR || (status == Z_OK && produced == 0 && stream.avail_in == 0)) {
             return failure(ErrorCode::invalid_input, "gzip file ends too early, copy it again");
         }

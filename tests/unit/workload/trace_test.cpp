@@ -226,6 +226,15 @@ TEST(Trace, UnpacksGzip) {
     EXPECT_THAT(error_of(damaged), HasSubstr("t.json: gzip file is damaged"));
 }
 
+TEST(Trace, UnpacksEveryGzipMember) {
+    const std::string text = trace_of({kPair, CallNode{.id = 10}.text()});
+    const std::string first = gzip(text.substr(0, 40));
+    const std::string second = gzip(text.substr(40));
+    EXPECT_EQ(imported(first + second).calls.size(), 1U);
+    EXPECT_EQ(error_of(first + second.substr(0, second.size() / 2)), "t.json: gzip file ends too early, copy it again");
+    EXPECT_THAT(error_of(gzip(text) + "rest"), HasSubstr("t.json: gzip file is damaged"));
+}
+
 TEST(Trace, IsToldFromAProfile) {
     EXPECT_TRUE(looks_like_trace("\n {\"schema\""));
     EXPECT_TRUE(looks_like_trace("\x1f\x8b\x08"));
@@ -285,6 +294,15 @@ TEST(BrokenTrace, IsNamedWithItsPlace) {
     EXPECT_EQ(error_of(trace_of({}, "9.9")),
               "t.json: schema \"9.9\" is unknown, known are 1.0.1, 1.0.2-chakra.0.0.4, 1.0.3-chakra.0.0.4, "
               "1.0.4-chakra.0.0.4, 1.1.0-chakra.0.0.4, 1.1.1-chakra.0.0.4");
+}
+
+TEST(BrokenTrace, NestedWithoutEndIsRefused) {
+    const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+    EXPECT_EQ(error_of(trace_of({groups_node(R"([{"pg_name":"0","ranks":)" + deep + "}]"), CallNode{.id = 10}.text()})),
+              "t.json: node 4: process group 0: array is no rank");
+    const ImportedTrace trace =
+        imported(trace_of({kPair, CallNode{.id = 10, .splits = "[" + deep + "," + deep + "]"}.text()}));
+    EXPECT_THAT(trace.warnings, Contains(HasSubstr("1 calls have uneven split sizes")));
 }
 
 TEST(BrokenTrace, OfMissingAttributesNamesTheNode) {
