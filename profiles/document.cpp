@@ -70,6 +70,71 @@ Node from_toml(const toml::node& from, const Source& source) {
     return node;
 }
 
+/// Behind the string that begins at `at`; the end of the line or text where it is left open.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+    const char quote = text[at];
+    const bool block = text.substr(at).starts_with(std::string(3, quote));
+    const std::string mark(block ? 3 : 1, quote);
+    for (at += mark.size(); at < text.size() && (block || text[at] != '\n'); ++at) {
+        if (text.substr(at).starts_with(mark)) {
+            at += mark.size();
+            // A block may end in up to two quotes of its text.
+            for (int own = 0; block && own < 2 && at < text.size() && text[at] == quote; ++own) ++at;
+            return at;
+        }
+        if (quote == '"' && text[at] == '\\') ++at;
+    }
+    return std::min(at, text.size());
+}
+
+/// Refuses a key or heading of more parts than any profile has: toml++ and this reader descend a level for each, and
+/// endlessly many would exhaust the stack.
+std::optional<Diagnostic> refuse_deep_keys(const Source& source, std::string_view text) {
+    constexpr int kMaxDots = 16;
+    Place place{source, 1, 1};
+    int dots = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const char c = text[at];
+        if (c == '"' || c == '\'') {
+            const std::size_t end = end_of_string(text, at);
+            place.line += static_cast<std::uint32_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                                                text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+            at = end;
+            continue;
+        }
+        if (c == '#') {
+            at = std::min(text.find('\n', at), text.size());
+            continue;
+        }
+        if (c == '.' && ++dots > kMaxDots) {
+            return mistake_at(place, fmt::format("a key of more than {} parts", kMaxDots));
+        }
+        if (std::string_view{"\n=,[]{}"}.find(c) != std::string_view::npos) dots = 0;
+        if (c == '\n') ++place.line;
+        ++at;
+    }
+    return std::nullopt;
+}
+
+/// Blanks the line of a duplicate key, so that the rest of the text can still be read with each thing in its place.
+/// False where the line holds more than the key, or where it was no duplicate key.
+bool blank_duplicate_key(const toml::parse_error& error, std::string& text) {
+    const auto at = error.source().begin;
+    if (error.description().find("cannot redefine existing") == std::string_view::npos || at.line == 0) {
+        return false;
+    }
+    std::size_t begin = 0;
+    for (auto line = at.line; line > 1; --line) begin = text.find('\n', begin) + 1;
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view before = std::string_view{text}.substr(begin, std::min<std::size_t>(at.column, end - begin));
+    if (before.find_first_not_of(' ') == std::string_view::npos ||
+        before.find_first_of("[{") != std::string_view::npos) {
+        return false;
+    }
+    std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end), ' ');
+    return true;
+}
+
 /// The text between the first pair of single quotes.
 std::string_view quoted_part(std::string_view text) {
     const std::size_t first = text.find('\'');
@@ -152,7 +217,7 @@ std::string describe(const Node& node) {
         case Node::Kind::array: return "a list";
         case Node::Kind::text: return fmt::format("the text \"{}\"", node.text);
         case Node::Kind::integer: return fmt::format("the number {}", node.integer);
-        case Node::Kind::real: return fmt::format("the number {}", node.real);
+        case Node::Kind::real: return fmt::format("the number {:#}", node.real);
         case Node::Kind::boolean: return node.boolean ? "true" : "false";
         case Node::Kind::date: return fmt::format("the date {}", node.text);
     }
@@ -176,17 +241,27 @@ std::string plain_text(const Node& node) {
     return list;
 }
 
-tl::expected<Node, Diagnostic> parse_document(const Source& source, std::string_view text) {
-    try {
-        return from_toml(toml::parse(text, std::string_view{*source}), source);
-    } catch (const toml::parse_error& error) {
-        return tl::unexpected(mistake_at(place_of(source, error.source()), syntax_message(error.description())));
+std::optional<Node> parse_document(const Source& source, std::string_view text, Diagnostics& mistakes) {
+    if (auto deep = refuse_deep_keys(source, text)) {
+        mistakes.push_back(std::move(*deep));
+        return std::nullopt;
+    }
+    constexpr int kMaxDuplicates = 32;
+    std::string readable{text};
+    for (int duplicates = 0;; ++duplicates) {
+        try {
+            return from_toml(toml::parse(readable, std::string_view{*source}), source);
+        } catch (const toml::parse_error& error) {
+            mistakes.push_back(mistake_at(place_of(source, error.source()), syntax_message(error.description())));
+            if (duplicates == kMaxDuplicates || !blank_duplicate_key(error, readable)) return std::nullopt;
+        }
     }
 }
 
 std::optional<Node> parse_value(const Place& place, std::string_view text) {
-    auto document = parse_document(place.source, fmt::format("value = {}", text));
-    if (!document || document->members.size() != 1) {
+    Diagnostics ignored;
+    auto document = parse_document(place.source, fmt::format("value = {}", text), ignored);
+    if (!document || !ignored.empty() || document->members.size() != 1) {
         return std::nullopt;
     }
     Node value = std::move(document->members.front().value);

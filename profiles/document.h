@@ -3,8 +3,6 @@
 
 #include "profiles/diagnostics.h"
 
-#include <tl/expected.hpp>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -55,9 +53,10 @@ struct Member {
 /// A scalar as text, without quotes; lists as their items, separated by ", ".
 [[nodiscard]] std::string plain_text(const Node& node);
 
-/// The tree of a TOML text, or its first syntax error.
-[[nodiscard]] tl::expected<Node, Diagnostic> parse_document(const std::shared_ptr<const std::string>& source,
-                                                            std::string_view text);
+/// The tree of a TOML text. Duplicate keys are reported and left out, so that other mistakes show as well; nothing
+/// after reporting another syntax error.
+[[nodiscard]] std::optional<Node> parse_document(const std::shared_ptr<const std::string>& source,
+                                                 std::string_view text, Diagnostics& mistakes);
 
 /// The value that a person wrote after "KEY=" on the command line; every place in it is `place`. Nothing where the text
 /// is no TOML value.

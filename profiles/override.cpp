@@ -175,6 +175,9 @@ void apply_override(Node& document, const std::string& assignment, Diagnostics& 
 void apply_testbed(Node& document, Node testbed, Diagnostics& mistakes) {
     document.erase("port");
     document.erase("bind");
+    if (Node* transport = document.find("transport"); transport != nullptr) {
+        transport->erase("fabric");  // follows from the ports
+    }
     for (Member& member : testbed.members) {
         if (member.key == "port" || member.key == "bind") {
             document.members.push_back(std::move(member));

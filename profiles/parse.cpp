@@ -30,12 +30,7 @@ std::optional<Node> read_document(const std::string& path, Diagnostics& mistakes
         mistakes.push_back(plain_mistake(path, text.error()));
         return std::nullopt;
     }
-    auto document = parse_document(std::make_shared<const std::string>(path), *text);
-    if (!document) {
-        mistakes.push_back(document.error());
-        return std::nullopt;
-    }
-    return std::move(*document);
+    return parse_document(std::make_shared<const std::string>(path), *text, mistakes);
 }
 
 /// Whether the text is of this format. If not, nothing else can be said about it.
@@ -66,6 +61,7 @@ void add_dut_file(const std::string& path, KeyValues& dut, Diagnostics& mistakes
         return;
     }
     Node keys = std::move(*document);
+    keys.erase("format");
     if (const Node* table = keys.find("dut"); table != nullptr && table->kind == Node::Kind::table) {
         for (const Member& member : keys.members) {
             if (member.key != "dut") {
@@ -137,9 +133,9 @@ void sort_by_place(std::string_view path, Diagnostics& mistakes) {
 tl::expected<Profile, Diagnostics> parse_profile(std::string_view path, std::string_view text,
                                                  const ParseOptions& options) {
     Diagnostics mistakes;
-    auto document = parse_document(std::make_shared<const std::string>(path), text);
+    auto document = parse_document(std::make_shared<const std::string>(path), text, mistakes);
     if (!document) {
-        return tl::unexpected(Diagnostics{document.error()});
+        return tl::unexpected(std::move(mistakes));
     }
     if (!check_format(*document, mistakes)) {
         return tl::unexpected(std::move(mistakes));
@@ -170,7 +166,8 @@ tl::expected<Profile, Diagnostics> parse_profile(std::string_view path, std::str
 
 tl::expected<Profile, Diagnostics> load_profile(const std::string& name, const ParseOptions& options) {
     std::error_code ignored;
-    if (std::filesystem::exists(name, ignored)) {
+    const bool folder = std::filesystem::is_directory(name, ignored);
+    if (std::filesystem::exists(name, ignored) && !(folder && find_in_catalog(name))) {
         const auto text = read_text(name);
         if (!text) {
             return tl::unexpected(Diagnostics{plain_mistake(name, text.error())});

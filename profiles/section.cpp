@@ -170,6 +170,8 @@ private:
             if (member.value.kind == Node::Kind::table) {
                 read_free_keys(section, name, member.value);
             } else {
+                // --set appends a key with dots in its name; the later one wins.
+                std::erase_if(section.free_keys_, [&](const auto& pair) { return pair.first == name; });
                 section.free_keys_.emplace_back(name, plain_text(member.value));
             }
         }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "profiles/catalog.h"
 #include "profiles/parse.h"
 #include "tests/unit/profiles/files.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace gradstorm::profiles {
@@ -95,6 +97,24 @@ rule = "per_node"
     EXPECT_EQ(profile->transport.fabric, "ports");
 }
 
+TEST(Testbed, GivesEveryCatalogProfileItsPorts) {
+    std::string ports = "[bind]\nrule = \"per_node\"\n";
+    for (int i = 1; i <= 8; ++i) {
+        ports +=
+            fmt::format("[[port]]\nname = \"lab{0}\"\ndevice = \"0000:3b:00.{0}\"\naddress = \"198.18.0.{0}/24\"\n", i);
+    }
+    const TemporaryFile testbed("ports.toml", ports);
+    ParseOptions options;
+    options.testbed = testbed.path();
+    for (const CatalogEntry& entry : catalog()) {
+        // Faults are injected by the embedded fabric only.
+        if (entry.text.find("[[fault]]") != std::string_view::npos) continue;
+        const auto profile = load_profile(std::string{entry.name}, options);
+        ASSERT_TRUE(profile) << entry.name << ": " << to_string(profile.error());
+        EXPECT_EQ(profile->transport.fabric, "ports") << entry.name;
+    }
+}
+
 TEST(Testbed, HoldsNothingElse) {
     const TemporaryFile testbed(
         "testbed.toml", "[run]\nseed = 1\n[[port]]\nnmae = \"x\"\ndevice = \"d\"\naddress = \"198.18.0.1/24\"\n");
@@ -107,6 +127,19 @@ TEST(Testbed, HoldsNothingElse) {
                   ":4:1: unknown key 'nmae' in port.0; did you mean 'name'?");
     options.testbed = "/nowhere.toml";
     ASSERT_FALSE(parse_profile("p", kProfile, options));
+}
+
+TEST(Dut, HoldsAKeyOnce) {
+    const TemporaryFile file("dut-format.toml", "format = 1\nkmax = \"3KB\"\n");
+    const std::string text =
+        "format = 1\n[[job]]\nname = \"a\"\ncalls = [{op = \"all_reduce\", bytes = \"1MiB\"}]\n"
+        "[dut]\nswitch = {firmware = \"4.1\"}\n";
+    ParseOptions options;
+    options.dut_file = file.path();
+    options.overrides = {"dut.switch.firmware=4.2"};
+    const auto profile = parse_profile("p", text, options);
+    ASSERT_TRUE(profile) << to_string(profile.error());
+    EXPECT_EQ(profile->dut, (KeyValues{{"switch.firmware", "4.2"}, {"kmax", "3KB"}}));
 }
 
 TEST(Dut, OptionsWinOverFileAndProfile) {

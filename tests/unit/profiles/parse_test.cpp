@@ -6,7 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
+#include <string>
+#include <unistd.h>
 
 namespace gradstorm::profiles {
 namespace {
@@ -178,6 +181,45 @@ TEST(Parse, SurvivesMutatedText) {
             }
         }
     }
+}
+
+TEST(Parse, RefusesKeysOfEndlesslyManyParts) {
+    std::string key = "a";
+    for (int i = 0; i < 100'000; ++i) key += i % 2 == 0 ? ".a" : " . \"a\"";
+    for (const std::string& text :
+         {"[dut]\n" + key + " = 1\n", "\n[" + key + "]\n", "\nx = { y = \"\"\"z\"\"\"\"\", " + key + " = 1 }\n"}) {
+        const auto profile = parse_profile("p", text);
+        ASSERT_FALSE(profile);
+        EXPECT_TRUE(to_string(profile.error()).starts_with("p:2:")) << to_string(profile.error()).substr(0, 200);
+    }
+    std::string nested;
+    for (int i = 0; i < 255; ++i) nested += "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = { b = 1, ";
+    EXPECT_FALSE(parse_profile("p", nested));
+    EXPECT_FALSE(parse_profile("p", nested + std::string(255 * 3, '}')));
+}
+
+TEST(Parse, CountsNoDotsOfTextAndComments) {
+    const std::string dots(100, '.');
+    const auto profile = parse_profile(
+        "p", "# " + dots +
+                 "\nformat = 1\n[[job]]\nname = \"a\"\ncalls = [{op = \"all_reduce\", bytes = \"1MiB\"}]\n[dut]\na = "
+                 "\"\\\"" +
+                 dots + "\"\nb = '" + dots + "'\nc = \"\"\"\n\"" + dots + "\"\"\"\nd = [" +
+                 "0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7]\n");
+    EXPECT_TRUE(profile) << to_string(profile.error());
+}
+
+TEST(Load, PrefersTheCatalogToAFolderOfTheSameName) {
+    const auto before = std::filesystem::current_path();
+    const auto folder = std::filesystem::temp_directory_path() / ("gradstorm-load-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder / "allgather-4");
+    std::filesystem::current_path(folder);
+    const auto profile = load_profile("allgather-4");
+    const auto named = load_profile("./allgather-4");
+    std::filesystem::current_path(before);
+    std::filesystem::remove_all(folder);
+    EXPECT_TRUE(profile) << to_string(profile.error());
+    EXPECT_FALSE(named);
 }
 
 }  // namespace
