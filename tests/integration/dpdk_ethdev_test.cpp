@@ -130,6 +130,8 @@ TEST_F(Memif, TheLinkGoesDownWhenThePeerIsKilled) {
     ChildProcess client([&]() -> std::string {
         auto port = EthdevPort::open({.device = device(false)});
         if (!port) return port.error().message;
+        // Also what brings back a client that a server not yet started turned away.
+        if (auto link = (*port)->wait_for_link(5s); !link) return link.error().message;
         std::this_thread::sleep_for(20s);
         return "was not killed";
     });

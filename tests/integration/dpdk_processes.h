@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <functional>
+#include <poll.h>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -76,9 +77,11 @@ public:
     /// Sends `mine` to the other side and returns what it sent.
     template <class T>
     T exchange(bool first_side, const T& mine) {
+        constexpr int kPatienceMs = 30'000;  // both sides hold both ends: a read would wait for a dead one for ever
         T theirs{};
+        pollfd from{.fd = first_side ? back_[0] : forth_[0], .events = POLLIN, .revents = 0};
         if (write(first_side ? forth_[1] : back_[1], &mine, sizeof mine) != sizeof mine ||
-            read(first_side ? back_[0] : forth_[0], &theirs, sizeof theirs) != sizeof theirs) {
+            poll(&from, 1, kPatienceMs) != 1 || read(from.fd, &theirs, sizeof theirs) != sizeof theirs) {
             std::fprintf(stderr, "the other side is gone\n");
             _exit(2);
         }
