@@ -104,6 +104,7 @@ TransportSettings build_transport(const Section& transport) {
                                .timeout = duration(transport, "timeout"),
                                .retry_limit = count(transport, "retry_limit"),
                                .dscp = count(transport, "dscp"),
+                               .step_latency = duration(transport, "step_latency"),
                                .line_rate = rate(transport, "line_rate"),
                                .capture = {},
                                .capture_port = count(transport, "capture_port")};

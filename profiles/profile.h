@@ -85,6 +85,7 @@ struct TransportSettings {
     Nanoseconds timeout{std::chrono::milliseconds{1}};
     std::uint32_t retry_limit = 7;
     std::uint32_t dscp = 26;
+    Nanoseconds step_latency{};          ///< alpha of ideal times; 0: not given
     BitsPerSecond line_rate{};           ///< of an emulated port, for ceilings; 0: unknown, ceilings are not given
     std::optional<std::string> capture;  ///< pcapng file for the frames of port `capture_port`
     std::uint32_t capture_port = 0;

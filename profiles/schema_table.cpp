@@ -124,7 +124,7 @@ constexpr auto kKeys = std::to_array<Key>({
     {.table = "transport", .name = "qps_per_connection", .type = Type::integer, .min = 1, .max = 128, .fallback = "1", .help = "queue pairs over which a connection is spread"},
     {.table = "transport", .name = "send_depth", .type = Type::integer, .min = 1, .max = 32'768, .fallback = "128", .help = "work requests of a send queue"},
     {.table = "transport", .name = "receive_depth", .type = Type::integer, .min = 1, .max = 32'768, .fallback = "512", .help = "receives of a receive queue"},
-    {.table = "transport", .name = "window_frames", .type = Type::integer, .min = 1, .max = 1ULL << 22U, .fallback = "512", .help = "unacknowledged frames of a queue pair; below half of the 24-bit PSN space"},
+    {.table = "transport", .name = "window_frames", .type = Type::integer, .min = 1, .max = 32'768, .fallback = "512", .help = "unacknowledged frames of a queue pair; below half of the 24-bit PSN space"},
     {.table = "transport", .name = "timeout", .type = Type::duration, .min = 10 * kMicrosecond, .max = 60 * kSecond, .fallback = "1ms", .help = "time without an ACK after which a queue pair retransmits"},
     {.table = "transport", .name = "retry_limit", .type = Type::integer, .max = 255, .fallback = "7", .help = "retransmissions without progress before a queue pair fails; verbs: at most 7"},
     {.table = "transport", .name = "dscp", .type = Type::integer, .max = 63, .fallback = "26", .help = "DSCP of RoCEv2 frames; 26 is the usual lossless class"},
@@ -132,6 +132,7 @@ constexpr auto kKeys = std::to_array<Key>({
     {.table = "transport", .name = "congestion_control", .type = Type::choice, .fallback = "none", .choices = "none|dcqcn", .help = "reaction to congestion notification packets"},
     {.table = "transport", .name = "lossless_priorities", .type = Type::integers, .max = 7, .help = "priorities that honour PFC pause"},
     {.table = "transport", .name = "line_rate", .type = Type::rate, .min = kMegabit, .max = 100 * kTerabit, .help = "of an emulated port, for ceilings; without it no ceiling is given"},
+    {.table = "transport", .name = "step_latency", .type = Type::duration, .max = kSecond, .help = "alpha: time from posting a short message to its landing, a step's share of ideal times; without it they rest on bandwidth alone"},
     {.table = "transport", .name = "capture", .type = Type::text, .help = "pcapng file for the frames of one port"},
     {.table = "transport", .name = "capture_port", .type = Type::integer, .max = kRanks - 1, .fallback = "0", .help = "rank whose port is captured"},
 

@@ -112,6 +112,7 @@ measure::RunResult announced_run(const Subject& subject, bool virtual_time) {
     run.seed = profile.run.seed;
     run.ranks = subject.plan.ranks;
     run.path_mtu = profile.transport.path_mtu;
+    run.ipv6 = assumptions_of(profile).ipv6;
     run.payload = profile.transport.payload;
     run.fidelity = profile.library.fidelity;
     if (profile.transport.line_rate.value > 0) run.line_rate_bits_per_s = profile.transport.line_rate.value;

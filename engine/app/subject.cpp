@@ -87,6 +87,9 @@ profiles::ParseOptions parse_options(const SubjectOptions& options) {
 plan::Assumptions assumptions_of(const profiles::Profile& profile) {
     plan::Assumptions assumptions;
     assumptions.path_mtu = profile.transport.path_mtu;
+    assumptions.ipv6 = std::ranges::any_of(
+        profile.ports, [](const profiles::PortSettings& port) { return port.address.find(':') != std::string::npos; });
+    assumptions.step_latency = profile.transport.step_latency;
     if (profile.transport.line_rate.value > 0) assumptions.line_rate = profile.transport.line_rate;
     return assumptions;
 }

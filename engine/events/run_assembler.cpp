@@ -76,6 +76,7 @@ void start_run(measure::RunResult& run, const Json& f) {
     fresh.engine = field<std::string>(f, "engine");
     fresh.payload = field<std::string>(f, "payload");
     fresh.fidelity = field<std::string>(f, "fidelity");
+    fresh.ipv6 = optional_field<bool>(f, "ipv6").value_or(false);
     fresh.line_rate_bits_per_s = optional_field<double>(f, "line_rate_bits_per_s");
     fresh.disclosures = field<std::vector<std::string>>(f, "disclosures");
     fresh.settings = pairs_field(f, "settings");

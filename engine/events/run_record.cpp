@@ -67,6 +67,7 @@ Event run_started(Instant time, const measure::RunResult& run) {
                 {"engine", run.engine},
                 {"payload", run.payload},
                 {"fidelity", run.fidelity},
+                {"ipv6", run.ipv6},
                 {"line_rate_bits_per_s", optional(run.line_rate_bits_per_s)},
                 {"disclosures", run.disclosures},
                 {"settings", object_of(run.settings)},

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/bandwidth.h"
 
+#include "engine/wire/line_rate.h"
+
 namespace gradstorm::measure {
-namespace {
-
-/// Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4, preamble and gap 20.
-constexpr double kFrameOverhead = 82;
-constexpr double kIpv6Extra = 20;
-constexpr double kVlanExtra = 4;
-
-}  // namespace
-
 std::optional<double> algorithm_gbytes_per_s(std::uint64_t bytes, double nanoseconds) {
     if (!(nanoseconds > 0)) return std::nullopt;
     return static_cast<double>(bytes) / nanoseconds;  // bytes a nanosecond are GB a second
@@ -33,9 +26,6 @@ std::optional<double> percent_of(double part, double whole) {
     return 100 * part / whole;
 }
 
-double goodput_fraction(std::uint32_t path_mtu, bool ipv6, bool vlan) {
-    const double payload = path_mtu;
-    return payload / (payload + kFrameOverhead + (ipv6 ? kIpv6Extra : 0) + (vlan ? kVlanExtra : 0));
-}
+double goodput_fraction(std::uint32_t path_mtu, bool ipv6) { return wire::goodput_fraction(path_mtu, {.ipv4 = !ipv6}); }
 
 }  // namespace gradstorm::measure

@@ -28,6 +28,6 @@ namespace gradstorm::measure {
 
 /// Share of the line rate that payload takes at most: full frames of a RoCEv2 message without VLAN tag, over IPv4 (82
 /// bytes of headers, ICRC, FCS, preamble and gap a frame) or IPv6 (102).
-[[nodiscard]] double goodput_fraction(std::uint32_t path_mtu, bool ipv6 = false, bool vlan = false);
+[[nodiscard]] double goodput_fraction(std::uint32_t path_mtu, bool ipv6);
 
 }  // namespace gradstorm::measure

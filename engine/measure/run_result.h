@@ -83,8 +83,8 @@ struct SelfCheck {
     std::optional<std::uint64_t> late_steps{};  ///< gaps between two steps of a worker above 100 us: stolen or starved
     std::optional<std::int64_t> longest_gap_ns{};
     std::optional<double> ring_high_water{};  ///< the fullest that a receive ring was found, 0 to 1
-    std::uint64_t send_refusals = 0;        ///< bursts that found a full ring or queue and went later
-    std::uint64_t lost_frames = 0;          ///< arrived at a port that could not take them: the generator's loss
+    std::uint64_t send_refusals = 0;          ///< bursts that found a full ring or queue and went later
+    std::uint64_t lost_frames = 0;            ///< arrived at a port that could not take them: the generator's loss
     std::optional<double> clock_residual_ppm{};
     std::string clock;    ///< "tsc 2300.000 MHz", "clock_monotonic_raw (no invariant tsc)", "virtual"
     std::string verdict;  ///< one line: "ok", or how the generator bound the run
@@ -107,6 +107,7 @@ struct RunResult {
     std::uint64_t seed = 0;
     std::uint32_t ranks = 0;
     std::uint32_t path_mtu = 0;
+    bool ipv6 = false;
     std::string engine;                    ///< "dpdk, embedded fabric", ...
     std::string payload;                   ///< "synthetic", "memory"
     std::string fidelity;                  ///< "bytes", "messages"

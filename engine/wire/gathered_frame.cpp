@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 
 namespace gradstorm::wire {
 namespace {
@@ -30,7 +29,7 @@ public:
 
     void append(std::span<const std::byte> piece) {
         const std::size_t some = std::min(piece.size(), out_.size() - written_);
-        std::memcpy(out_.data() + written_, piece.data(), some);
+        std::copy_n(piece.begin(), some, out_.begin() + static_cast<std::ptrdiff_t>(written_));
         written_ += some;
     }
     [[nodiscard]] std::size_t written() const { return written_; }

@@ -105,7 +105,8 @@ Json port_of(const measure::RunResult& run, const measure::PortResult& port) {
         goodput = rate->value;
     put(object, "goodput_bits_per_s", goodput, "the port had no call in progress");
     std::optional<double> ceiling;
-    if (run.line_rate_bits_per_s) ceiling = *run.line_rate_bits_per_s * measure::goodput_fraction(run.path_mtu);
+    if (run.line_rate_bits_per_s)
+        ceiling = *run.line_rate_bits_per_s * measure::goodput_fraction(run.path_mtu, run.ipv6);
     put(object, "ceiling_bits_per_s", ceiling, "the line rate is unknown");
     put(object, "ceiling_percent", goodput && ceiling ? measure::percent_of(*goodput, *ceiling) : std::nullopt,
         ceiling ? "the port had no call in progress" : "the line rate is unknown");

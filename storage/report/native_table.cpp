@@ -97,7 +97,7 @@ std::string calls_table(const RunResult& run) {
 
 std::string ports_table(const RunResult& run) {
     if (run.ports.empty()) return {};
-    const double fraction = measure::goodput_fraction(run.path_mtu);
+    const double fraction = measure::goodput_fraction(run.path_mtu, run.ipv6);
     TextTable table(1, {"port", "rank", "goodput Gb/s", "ceiling Gb/s", "% of ceiling", "payload bytes", "wire bytes",
                         "data frames", "retransmitted", "ECN marked", "ICRC errors"});
     for (const auto& port : run.ports) {
@@ -115,8 +115,8 @@ std::string ports_table(const RunResult& run) {
     }
     std::string out = '\n' + table.text();
     if (run.line_rate_bits_per_s)
-        out += fmt::format("ceiling: line rate {:.6g} Gb/s x {:.2f} % (path MTU {}, IPv4, no VLAN tag)\n",
-                           *run.line_rate_bits_per_s / 1e9, 100 * fraction, run.path_mtu);
+        out += fmt::format("ceiling: line rate {:.6g} Gb/s x {:.2f} % (path MTU {}, {}, no VLAN tag)\n",
+                           *run.line_rate_bits_per_s / 1e9, 100 * fraction, run.path_mtu, run.ipv6 ? "IPv6" : "IPv4");
     return out;
 }
 

@@ -44,7 +44,7 @@ struct SoftwareEndpoint {
     std::function<std::uint64_t()> capture_lost{};                             ///< empty without a tap
     /// What the fault stage did to the frames sent. From the worker, or after the run.
     std::function<fabric::ImpairmentCounters()> impairments{};  ///< empty without faults
-    std::function<PortStatistics()> statistics{};                 ///< of the port; from the worker, or after the run
+    std::function<PortStatistics()> statistics{};               ///< of the port; from the worker, or after the run
 };
 
 /// A software HCA on its worker's place in the embedded fabric, which must outlive it. Makes the HCA's addresses known

@@ -74,7 +74,7 @@ TEST(GatheredFrame, IsCutOffWhereTheRoomEnds) {
          {std::size_t{0}, std::size_t{20}, std::size_t{80}, std::size_t{1090}, std::size_t{twin.whole.length} - 2}) {
         std::vector<std::byte> wire(room);
         ASSERT_EQ(gather(twin.gathered, payload, wire), room);
-        ASSERT_EQ(std::memcmp(wire.data(), twin.whole.data(), room), 0) << room;
+        ASSERT_TRUE(std::equal(wire.begin(), wire.end(), twin.whole.data())) << room;
     }
 }
 
