@@ -189,6 +189,7 @@ private:
         }
         copy.offset = frame.offset;
         copy.length = frame.length;
+        copy.headers = frame.headers;
         std::memcpy(copy.data(), frame.data(), options_.gathered ? wire::gathered_size(frame) : frame.length);
         ++source.counters.duplicated;
         --room_for_copies_;

@@ -66,6 +66,7 @@ void FrameChecksum::begin(wire::Frame& frame, const wire::FrameHeaders& headers,
     const wire::Frame encoded = wire::encode(headers, payload_length, frame.buffer);
     frame.offset = encoded.offset;
     frame.length = encoded.length;
+    frame.headers = encoded.headers;
 }
 
 void FrameChecksum::seal(const wire::Frame& frame, std::size_t header_size, std::size_t payload_length) const {

@@ -4,6 +4,22 @@
 #include <array>
 
 namespace gradstorm::roce {
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kHeaderLine = HeaderTemplate::kStart + kLine;  // of the two lines, the one written for each frame
+
+/// Where a frame starts in its buffer: its payload at the anchor. A gathered frame has its headers, else all of them
+/// but the constant Ethernet header, together with the ICRC in one line.
+std::size_t place(const wire::Frame& frame, std::size_t ethernet, bool gathered) {
+    const std::size_t kept = frame.headers + std::size_t{wire::kIcrcSize};
+    if (gathered && kept <= kLine) return kHeaderLine;
+    if (gathered && kept - ethernet <= kLine) return kHeaderLine - ethernet;
+    return frame.offset;
+}
+
+}  // namespace
+
 void HeaderTemplate::make(Shape shape, wire::FrameHeaders headers, std::uint32_t path_mtu,
                           const FrameChecksum& checksum) {
     headers.bth.opcode = opcode_of(shape);
@@ -16,11 +32,12 @@ void HeaderTemplate::make(Shape shape, wire::FrameHeaders headers, std::uint32_t
     alignas(64) std::array<std::byte, kStart + kSize> scratch{};
     const std::size_t payload_length = is_full(shape) ? path_mtu : 0;
     const wire::Frame frame = wire::encode(headers, payload_length, scratch.data());
-    std::memcpy(lines.data(), scratch.data() + kStart, kSize);
-    std::memcpy(lines.data() + (wire::kPayloadAnchor - kStart), checksum.constant_payload().data(),
-                kStart + kSize - wire::kPayloadAnchor);
-    offset = frame.offset;
+    offset = static_cast<std::uint16_t>(place(frame, headers.ethernet.size(), checksum.gathered()));
     frame_length = frame.length;
+    header_size = frame.headers;
+    lines.fill({});
+    std::memcpy(lines.data() + (offset - kStart), frame.data(), header_size);
+    std::memcpy(lines.data() + (end() - kStart), checksum.constant_payload().data(), kStart + kSize - end());
     set_message(shape, 0, 0, checksum);
 }
 
@@ -30,13 +47,12 @@ void HeaderTemplate::set_message(Shape shape, std::uint32_t key, std::uint32_t m
     length = message_length;
     if (wire::has_reth(opcode_of(shape))) {
         const std::size_t tail = wire::has_immediate(opcode_of(shape)) ? wire::kImmediateSize : 0;
-        std::byte* reth_end = lines.data() + (wire::kPayloadAnchor - kStart - tail);
+        std::byte* reth_end = lines.data() + (end() - kStart - tail);
         wire::store_big<std::uint32_t>(reth_end - 8, key);
         wire::store_big<std::uint32_t>(reth_end - 4, message_length);
     }
-    const std::size_t header_size = wire::kPayloadAnchor - std::size_t{offset};
     icrc = checksum.template_icrc({lines.data() + (offset - kStart), header_size},
-                                  frame_length - header_size - wire::kIcrcSize);
+                                  frame_length - std::size_t{header_size} - wire::kIcrcSize);
 }
 
 }  // namespace gradstorm::roce

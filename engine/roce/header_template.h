@@ -90,6 +90,10 @@ struct alignas(64) HeaderTemplate {
     std::uint32_t length = 0;      ///< of the message, in the RETH
     std::uint16_t offset = 0;      ///< of the frame in its buffer
     std::uint16_t frame_length = 0;
+    std::uint16_t header_size = 0;
+
+    /// Where the payload of a frame would start in its buffer, and where the ICRC of a gathered one does.
+    [[nodiscard]] std::size_t end() const { return std::size_t{offset} + header_size; }
 
     [[nodiscard]] bool matches(std::uint32_t key, std::uint32_t message_length) const {
         return remote_key == key && length == message_length;
@@ -106,12 +110,21 @@ struct alignas(64) HeaderTemplate {
                                       const VariableFields& fields) const {
         frame.offset = offset;
         frame.length = frame_length;
+        frame.headers = header_size;
         std::memcpy(frame.buffer + kStart + 64, lines.data() + 64, 64);
-        // Extended headers reach into the line in front, as a rule by less than half of it.
-        if (offset < kStart + 64) std::memcpy(frame.buffer + kStart + 32, lines.data() + 32, 32);
-        if (offset < kStart + 32) std::memcpy(frame.buffer + kStart, lines.data(), 32);
-        Layout<S>::store(frame.buffer + wire::kPayloadAnchor, fields);
+        if (offset < kStart + 64) stamp_front(frame.buffer);
+        Layout<S>::store(frame.buffer + end(), fields);
         return icrc ^ Layout<S>::delta(deltas, fields);
+    }
+
+private:
+    /// Headers reach into the line in front, as a rule by less than half of it, with what is the same in frame after
+    /// frame. A line that is not written need not come back from the core that read it last.
+    void stamp_front(std::byte* buffer) const {
+        if (std::memcmp(buffer + kStart + 32, lines.data() + 32, 32) != 0) {
+            std::memcpy(buffer + kStart + 32, lines.data() + 32, 32);
+        }
+        if (offset < kStart + 32) std::memcpy(buffer + kStart, lines.data(), 32);
     }
 };
 

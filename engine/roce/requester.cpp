@@ -199,7 +199,7 @@ std::size_t Requester::build_middles(QueuePairIndex index, const SendEntry& entr
         std::uint32_t word = (r.next + i) & kPsnMask;
         if (i + 1 == to_request) word |= kAckRequestBit;
         std::uint32_t icrc = header.stamp<Shape::write_middle>(frame, deltas, {.psn_word = word});
-        std::byte* payload = frame.buffer + wire::kPayloadAnchor;
+        std::byte* payload = frame.buffer + header.end();
         if (copy) {
             std::memcpy(payload, memory_at(entry.request.local_address + r.offset + std::uint64_t{i} * mtu), mtu);
             icrc ^= state_.checksum.payload_part(payload, mtu);
@@ -231,7 +231,7 @@ void Requester::build_shaped(QueuePair& pair, const SendEntry& entry, std::uint3
     const HeaderDeltas& deltas = is_full(S) ? *pair.deltas : *pair.empty_deltas;
     std::uint32_t icrc = header.stamp<S>(
         frame, deltas, {.psn_word = psn_word, .address = request.remote_address, .tail = request.immediate});
-    std::byte* payload = frame.buffer + wire::kPayloadAnchor;
+    std::byte* payload = frame.buffer + header.end();
     if (length > 0 && state_.checksum.mode() == PayloadMode::memory) {
         std::memcpy(payload, memory_at(request.local_address + offset), length);
         icrc ^= state_.checksum.payload_part(payload, length);

@@ -36,7 +36,7 @@ void Responder::build_ack(QueuePairIndex index, wire::Frame& frame) {
     const HeaderTemplate& header = pair.templates[static_cast<std::size_t>(Shape::acknowledge)];
     const std::uint32_t icrc = header.stamp<Shape::acknowledge>(
         frame, *pair.empty_deltas, {.psn_word = psn, .tail = syndrome << 24U | r.message_sequence});
-    wire::put_icrc(frame.buffer + wire::kPayloadAnchor, icrc);
+    wire::put_icrc(frame.buffer + header.end(), icrc);
     ++r.counters->tx_ack_frames;
     r.counters->tx_wire_bytes += wire::line_bytes(frame.length);
 }

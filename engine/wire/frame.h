@@ -27,7 +27,8 @@ struct Frame {
     std::byte* buffer = nullptr;  ///< start of the packet buffer, 64-byte aligned
     std::uint16_t offset = 0;     ///< of the Ethernet header in the buffer
     std::uint16_t length = 0;     ///< bytes from the Ethernet header to the end of the ICRC
-    std::uint32_t source = 0;     ///< set by the port: where the buffer has to go back to; nobody else reads or sets it
+    std::uint16_t source = 0;     ///< set by the port: where the buffer has to go back to; nobody else reads or sets it
+    std::uint16_t headers = 0;    ///< bytes in front of the payload, set by who builds the frame; read where gathered
 
     [[nodiscard]] std::byte* data() const { return buffer + offset; }
 };

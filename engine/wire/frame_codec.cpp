@@ -151,7 +151,8 @@ Frame encode(const FrameHeaders& headers, std::size_t payload_length, std::byte*
     std::ranges::fill(out.rest(), std::byte{0});  // the reserved bytes of a CNP
     return {.buffer = buffer,
             .offset = static_cast<std::uint16_t>(kPayloadAnchor - header),
-            .length = static_cast<std::uint16_t>(length)};
+            .length = static_cast<std::uint16_t>(length),
+            .headers = static_cast<std::uint16_t>(header)};
 }
 
 void seal(const Frame& frame) {

@@ -12,15 +12,13 @@ namespace gradstorm::wire {
 /// it, as an adapter gathers a frame from several places in memory:
 ///
 ///     buffer:  ... headers | ICRC ...              on the wire:  headers | payload | pad | ICRC
-///                          ^ kPayloadAnchor
 ///
-/// Offset and length are those of the frame on the wire. Without extended headers over IPv4, what the buffer holds is
-/// one cache line. All frames of a port are gathered, or none.
+/// The length is that of the frame on the wire, and `headers` tells where the ICRC lies. Who builds the frame places
+/// it so that what changes from one to the next is, over IPv4, in one cache line, the second of the buffer that headers
+/// may lie in. All frames of a port are gathered, or none.
 
 /// Bytes of a gathered frame in its buffer, from `data()` on.
-[[nodiscard]] constexpr std::size_t gathered_size(const Frame& frame) {
-    return std::size_t{kPayloadAnchor} - frame.offset + kIcrcSize;
-}
+[[nodiscard]] constexpr std::size_t gathered_size(const Frame& frame) { return std::size_t{frame.headers} + kIcrcSize; }
 
 /// The first out.size() bytes of a gathered frame, at most its length, as they are on the wire; returns how many.
 /// `payload`: what the port's frames share.

@@ -7,12 +7,18 @@
 
 namespace gradstorm::wire {
 
-/// Asks for the lines of a free buffer that a sender writes: extended headers, headers, and the ICRC of a full frame,
-/// unless that follows the headers (gathered_frame.h).
+/// Asks for the lines of a free buffer that a sender writes: extended headers, headers, and the ICRC of a full frame.
+/// Of a gathered frame (gathered_frame.h) the first is as a rule read alone, and the ICRC follows the headers.
 inline void prefetch_to_build(std::byte* buffer, bool gathered) {
-    __builtin_prefetch(buffer + kPayloadAnchor - 64, 1);
-    __builtin_prefetch(buffer + kPayloadAnchor - 1, 1);
-    if (!gathered) __builtin_prefetch(buffer + kPayloadAnchor + kMaxPathMtu, 1);
+    std::byte* headers = buffer + kPayloadAnchor - 1;
+    if (gathered) {
+        __builtin_prefetch(headers - 64);
+        __builtin_prefetch(headers, 1);
+        return;
+    }
+    __builtin_prefetch(headers - 64, 1);
+    __builtin_prefetch(headers, 1);
+    __builtin_prefetch(buffer + kPayloadAnchor + kMaxPathMtu, 1);
 }
 
 /// Asks for the lines of a frame that a receiver reads: headers, which may reach into a second line, and ICRC.

@@ -55,7 +55,8 @@ Result<void> EmbeddedFabric::build(const EmbeddedFabricOptions& options) {
         auto pool = PacketPool::create(options.buffers);
         if (!pool) return tl::unexpected(pool.error());
         pools_.push_back(std::move(*pool));
-        ports_.push_back(std::unique_ptr<FabricPort>(new FabricPort(w, table_, !payload_.empty())));
+        ports_.push_back(
+            std::unique_ptr<FabricPort>(new FabricPort(static_cast<std::uint16_t>(w), table_, !payload_.empty())));
         FabricPort& port = *ports_.back();
         port.step_count_ = &step_counts_[w];
         port.peers_.resize(workers);

@@ -148,7 +148,7 @@ std::size_t FabricPort::dequeue(std::span<Frame> out) {
 
 void FabricPort::free(std::span<const Frame> frames) {
     while (!frames.empty()) {
-        const std::uint32_t owner = frames.front().source;
+        const std::uint16_t owner = frames.front().source;
         std::size_t run = 1;
         while (run < frames.size() && run < kReturnBurst && frames[run].source == owner) ++run;
         give_back(owner, frames.first(run));
@@ -156,7 +156,7 @@ void FabricPort::free(std::span<const Frame> frames) {
     }
 }
 
-void FabricPort::give_back(std::uint32_t owner, std::span<const Frame> frames) {
+void FabricPort::give_back(std::uint16_t owner, std::span<const Frame> frames) {
     std::array<std::byte*, kReturnBurst> buffers;
     std::size_t count = 0;
     for (const Frame& frame : frames) buffers[count++] = frame.buffer;

@@ -37,10 +37,10 @@ struct alignas(128) StepCount {
 /// single-producer single-consumer ring to the worker that has that address; its bytes stay where they are. Buffers
 /// come from a last-in-first-out stash of the worker's own pool and return through a second ring for each pair.
 ///
-/// What a frame costs is its cache lines' way from one core to the other and back: that of the header (two with an
-/// extended header) and, unless frames are gathered, that of the ICRC. So both directions run one burst ahead of the
-/// caller: free buffers are claimed for writing, and frames in the rings fetched for reading, while he still works on
-/// the burst before. Metadata of packet buffers is never touched.
+/// What a frame costs is its cache lines' way from one core to the other and back: those of headers and ICRC, a single
+/// one where frames are gathered. So both directions run one burst ahead of the caller: free buffers are claimed for
+/// writing, and frames in the rings fetched for reading, while he still works on the burst before. Metadata of packet
+/// buffers is never touched.
 ///
 /// One worker's thread alone, after EmbeddedFabric has made it. Aligned so that no two workers write to one line.
 class alignas(128) FabricPort {
@@ -80,7 +80,7 @@ private:
         std::uint32_t taken_at = 0;  // the peer's step in which we saw that
     };
 
-    FabricPort(std::uint32_t worker, const fabric::ForwardingTable& table, bool gathered)
+    FabricPort(std::uint16_t worker, const fabric::ForwardingTable& table, bool gathered)
         : worker_(worker), table_(&table), gathered_(gathered) {}
 
     static constexpr std::size_t kAhead = 32;  // frames, either way
@@ -88,12 +88,12 @@ private:
     void claim_ahead();
     void collect_returned();
     std::size_t dequeue(std::span<wire::Frame> out);
-    void give_back(std::uint32_t owner, std::span<const wire::Frame> frames);
+    void give_back(std::uint16_t owner, std::span<const wire::Frame> frames);
     std::size_t least_room() const;
 
     [[nodiscard]] static bool answered(Peer& peer);
 
-    std::uint32_t worker_;
+    std::uint16_t worker_;
     StepCount* step_count_ = nullptr;
     const fabric::ForwardingTable* table_;
     bool gathered_;

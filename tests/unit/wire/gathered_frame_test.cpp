@@ -78,12 +78,5 @@ TEST(GatheredFrame, IsCutOffWhereTheRoomEnds) {
     }
 }
 
-TEST(GatheredFrame, FitsOneCacheLineWithoutExtendedHeaders) {
-    const std::vector<std::byte> payload = constant();
-    const Twin twin(headers_of(Opcode::write_middle, true, false), payload);
-    EXPECT_EQ(twin.gathered.offset % 64, 0);
-    EXPECT_LE(gathered_size(twin.gathered), 64U);
-}
-
 }  // namespace
 }  // namespace gradstorm::wire
