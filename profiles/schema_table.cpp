@@ -15,6 +15,7 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kHour = 3600 * kSecond;
 constexpr std::uint64_t kMegabit = 1'000'000;
 constexpr std::uint64_t kTerabit = 1'000'000'000'000;
+constexpr std::uint64_t kIterations = 30'000'000;    ///< a repetition's times are one record of the journal
 constexpr std::uint64_t kCount = (1ULL << 32U) - 1;  ///< counters of the engine are 32 bit
 constexpr std::uint64_t kNodes = 1ULL << 20U;
 constexpr std::uint64_t kGpus = 1ULL << 10U;
@@ -41,8 +42,8 @@ constexpr auto kKeys = std::to_array<Key>({
 
     {.table = "run", .name = "seed", .type = Type::integer, .fallback = "1", .help = "all random choices and the payload follow from it"},
     {.table = "run", .name = "repetitions", .type = Type::integer, .min = 1, .max = kCount, .fallback = "5", .help = "independent measurements, for statistics"},
-    {.table = "run", .name = "warmup", .type = Type::integer, .max = kCount, .fallback = "5", .help = "iterations before each measurement that are not measured"},
-    {.table = "run", .name = "iterations", .type = Type::integer, .min = 1, .max = kCount, .fallback = "50", .help = "measured iterations of each repetition"},
+    {.table = "run", .name = "warmup", .type = Type::integer, .max = kIterations, .fallback = "5", .help = "iterations before each measurement that are not measured"},
+    {.table = "run", .name = "iterations", .type = Type::integer, .min = 1, .max = kIterations, .fallback = "50", .help = "measured iterations of each repetition"},
     {.table = "run", .name = "stall_timeout", .type = Type::duration, .min = 10 * kMillisecond, .max = kHour, .fallback = "5s", .help = "no progress for so long, compute gaps apart, ends the run as failed"},
     {.table = "run", .name = "check", .type = Type::choice, .fallback = "all", .choices = "all|last|none", .help = "which results the payload `memory` verifies: of all iterations, of the last of each repetition, or none"},
 
@@ -119,7 +120,7 @@ constexpr auto kKeys = std::to_array<Key>({
     {.table = "transport", .name = "memory", .type = Type::choice, .fallback = "host", .choices = "host|cuda", .help = "where buffers lie"},
     {.table = "transport", .name = "gpudirect", .type = Type::texts, .choices = "dmabuf|peermem|staged", .help = "with memory `cuda`: the allowed ways to GPU memory, tried in order; no silent fallback to others"},
     {.table = "transport", .name = "path_mtu", .type = Type::integer, .fallback = "4096", .choices = "256|512|1024|2048|4096", .help = "largest payload of a frame in bytes"},
-    {.table = "transport", .name = "workers", .type = Type::integer, .max = 1'024, .fallback = "0", .help = "threads; 0: as many as cores allow, at most one a rank"},
+    {.table = "transport", .name = "workers", .type = Type::integer, .max = 256, .fallback = "0", .help = "threads; 0: as many as cores allow, at most one a rank"},
     {.table = "transport", .name = "idle", .type = Type::choice, .fallback = "auto", .choices = "auto|spin|yield|wait", .help = "what an idle worker does; auto: spin where each has a core of its own"},
     {.table = "transport", .name = "qps_per_connection", .type = Type::integer, .min = 1, .max = 128, .fallback = "1", .help = "queue pairs over which a connection is spread"},
     {.table = "transport", .name = "send_depth", .type = Type::integer, .min = 1, .max = 32'768, .fallback = "128", .help = "work requests of a send queue"},

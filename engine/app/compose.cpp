@@ -2,6 +2,7 @@
 #include "engine/app/compose.h"
 
 #include "engine/app/faults.h"
+#include "engine/app/rank_addresses.h"
 #include "engine/replay/real_driver.h"
 #include "engine/roce/config.h"
 #include "engine/roce/synthetic_payload.h"
@@ -34,9 +35,11 @@ std::vector<std::uint32_t> local_ranks(const profiles::Profile& profile, std::ui
 
 }  // namespace
 
+constexpr std::uint32_t kMostWorkers = 256;  // that the embedded fabric joins
+
 std::uint32_t worker_count(const profiles::Profile& profile, std::uint32_t local_ranks) {
     const std::uint32_t wanted = profile.transport.workers > 0 ? profile.transport.workers : replay::usable_cores();
-    return std::clamp(wanted, 1U, std::max(local_ranks, 1U));
+    return std::clamp(wanted, 1U, std::clamp(local_ranks, 1U, kMostWorkers));
 }
 
 #if GRADSTORM_HAS_DPDK
@@ -114,8 +117,8 @@ Result<Composition> compose_embedded(const profiles::Profile& profile, const std
     std::vector<std::vector<wire::HcaAddress>> addresses(workers);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         auto& mine = addresses[i % workers];
-        composition.placements.push_back({ranks[i], static_cast<std::uint32_t>(i % workers),
-                                          static_cast<std::uint32_t>(mine.size()), fmt::format("hca{}", ranks[i])});
+        composition.placements.push_back(
+            {ranks[i], static_cast<std::uint32_t>(i % workers), static_cast<std::uint32_t>(mine.size())});
         mine.push_back(wire::emulated_hca_address(ranks[i]));
     }
     const std::vector<std::byte> payload = constant_payload(profile);
@@ -154,44 +157,9 @@ bool may_leave_host(const std::string& device) {
     return !device.starts_with("net_memif") && !device.starts_with("net_ring") && !device.starts_with("net_null");
 }
 
-/// The address of the `index`-th rank on a port: the profile's (or the emulated one of the rank), counted up.
-Result<wire::HcaAddress> hca_address(const profiles::PortSettings& port, const dpdk::EthdevPort& device,
-                                     std::uint32_t rank, std::uint32_t index) {
-    wire::HcaAddress address = wire::emulated_hca_address(rank);
-    if (index == 0) address.mac = device.mac();
-    if (index == 0 && !port.mac.empty()) {
-        const auto mac = wire::parse_mac(port.mac);
-        if (!mac) return tl::unexpected(mac.error());
-        address.mac = *mac;
-    }
-    if (!port.address.empty()) {
-        const auto ip = wire::parse_ip(port.address.substr(0, port.address.find('/')));
-        if (!ip) return tl::unexpected(ip.error());
-        address.ip = *ip;
-        address.ip.octets[15] = static_cast<std::uint8_t>(address.ip.octets[15] + index);
-    }
-    return address;
-}
-
-/// Ranks by port: those of a node go round its ports.
-Result<std::vector<std::vector<std::uint32_t>>> ranks_by_port(const profiles::Profile& profile,
-                                                              const std::vector<std::uint32_t>& ranks) {
-    std::vector<std::vector<std::uint32_t>> by_port(profile.ports.size());
-    for (const std::uint32_t rank : ranks) {
-        const std::uint32_t node = rank / profile.cluster.gpus_per_node;
-        std::vector<std::size_t> candidates;
-        for (std::size_t i = 0; i < profile.ports.size(); ++i) {
-            if (profile.ports[i].node == node) candidates.push_back(i);
-        }
-        if (candidates.empty()) {
-            return failure(ErrorCode::invalid_input,
-                           fmt::format("rank {} has no port: no [[port]] has node = {}; give one, or set "
-                                       "transport.fabric to \"embedded\"",
-                                       rank, node));
-        }
-        by_port[candidates[rank % profile.cluster.gpus_per_node % candidates.size()]].push_back(rank);
-    }
-    return by_port;
+/// Of a port's first rank; the others have emulated ones.
+Result<wire::MacAddress> first_mac(const profiles::PortSettings& port, const dpdk::EthdevPort& device) {
+    return port.mac.empty() ? device.mac() : wire::parse_mac(port.mac);
 }
 
 struct OpenPort {
@@ -221,14 +189,16 @@ Result<std::vector<OpenPort>> open_ports(const profiles::Profile& profile,
 
 Result<void> add_port(Composition& composition, const profiles::Profile& profile, OpenPort port) {
     const auto worker = static_cast<std::uint32_t>(composition.endpoints.size());
+    const auto ips = addresses_on_port(*port.settings, port.ranks);
+    if (!ips) return tl::unexpected(ips.error());
     std::vector<wire::HcaAddress> addresses;
-    for (const std::uint32_t rank : port.ranks) {
-        const auto hca = static_cast<std::uint32_t>(addresses.size());
-        const auto address = hca_address(*port.settings, *port.device, rank, hca);
-        if (!address) return tl::unexpected(address.error());
-        addresses.push_back(*address);
-        composition.placements.push_back({rank, worker, hca, port.settings->name});
+    for (std::uint32_t hca = 0; hca < port.ranks.size(); ++hca) {
+        addresses.push_back({wire::emulated_hca_address(port.ranks[hca]).mac, (*ips)[hca]});
+        composition.placements.push_back({port.ranks[hca], worker, hca});
     }
+    const auto mac = first_mac(*port.settings, *port.device);
+    if (!mac) return tl::unexpected(mac.error());
+    addresses.front().mac = *mac;
     dpdk::PortStackOptions stack = port_stack(profile, worker);
     if (captured_worker(profile, composition) == worker) stack.capture_frames = kCaptureFrames;
     auto endpoint =
@@ -250,7 +220,9 @@ Result<void> start_eal_for(const profiles::Profile& profile, const std::vector<s
     return dpdk::start_eal(eal);
 }
 
-Result<Composition> compose_ports(const profiles::Profile& profile, const std::vector<std::uint32_t>& ranks) {
+Result<Composition> compose_ports(const profiles::Profile& profile, std::uint32_t all_ranks,
+                                  const std::vector<std::uint32_t>& ranks) {
+    if (auto differ = check_addresses_differ(profile, all_ranks); !differ) return tl::unexpected(differ.error());
     const auto by_port = ranks_by_port(profile, ranks);
     if (!by_port) return tl::unexpected(by_port.error());
     const std::vector<std::byte> payload = constant_payload(profile);
@@ -278,7 +250,7 @@ Result<Composition> compose(const profiles::Profile& profile, std::uint32_t rank
         return failure(ErrorCode::invalid_input, fmt::format("node {} has no ranks: the cluster has {} nodes",
                                                              node.value_or(0), profile.cluster.nodes));
     }
-    if (profile.transport.fabric == "ports") return compose_ports(profile, local);
+    if (profile.transport.fabric == "ports") return compose_ports(profile, ranks, local);
     if (node && profile.cluster.nodes > 1) {
         return failure(ErrorCode::invalid_input,
                        "the embedded fabric joins ranks of one process only; with --rendezvous use "

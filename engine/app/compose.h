@@ -24,7 +24,6 @@ struct Placement {
     std::uint32_t rank = 0;
     std::uint32_t worker = 0;  ///< index into Composition::endpoints
     std::uint32_t hca = 0;     ///< of that endpoint
-    std::string port;          ///< what a person calls its port
 };
 
 /// The frames that a tap has seen, on their way to a file.

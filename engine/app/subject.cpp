@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -22,7 +24,16 @@ using LoadedSubject = tl::expected<Subject, std::string>;
 /// What a trace runs with where no option says otherwise: the schema's defaults, a rank a node.
 constexpr std::string_view kTraceProfile = "format = 1\n";
 
-bool names_trace(const std::string& subject) { return subject.ends_with(".json") || subject.ends_with(".json.gz"); }
+/// A trace by its name, or a file that begins like one.
+bool is_trace(const std::string& subject) {
+    if (subject.ends_with(".json") || subject.ends_with(".json.gz")) return true;
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(subject, none)) return false;  // a pipe can be read only once
+    std::ifstream file(subject, std::ios::binary);
+    std::array<char, 64> head{};
+    file.read(head.data(), head.size());
+    return workload::looks_like_trace({head.data(), static_cast<std::size_t>(file.gcount())});
+}
 
 Result<std::string> read_file(const std::string& path) {
     errno = 0;
@@ -95,7 +106,7 @@ plan::Assumptions assumptions_of(const profiles::Profile& profile) {
 }
 
 LoadedSubject load_subject(const SubjectOptions& options) {
-    if (names_trace(options.subject)) return load_trace(options);
+    if (is_trace(options.subject)) return load_trace(options);
     auto profile = profiles::load_profile(options.subject, parse_options(options));
     if (!profile) return tl::unexpected(profiles::to_string(profile.error()));
     auto workload = workload::from_profile(*profile);

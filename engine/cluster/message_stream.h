@@ -14,6 +14,7 @@ enum class MessageKind : std::uint8_t {
     all = 3,      ///< number: whose blob; name: phase; from node 0
     gone = 4,     ///< the run is over; body: why
     goodbye = 5,  ///< an orderly end: what follows is no loss
+    alive = 6,    ///< nothing else to say for a while
 };
 
 struct Message {

@@ -36,6 +36,9 @@ public:
     /// Moves data. The blobs of all nodes once all have arrived; empty before. Also to be called between exchanges: it
     /// is how the loss of a peer shows.
     [[nodiscard]] virtual Result<std::optional<Blobs>> poll() = 0;
+    /// For how long nothing was heard of the quietest of the processes that this one talks to; a process that calls
+    /// poll() is heard of every quarter of a second.
+    [[nodiscard]] virtual Nanoseconds silence() const = 0;
     /// Tells the others that this process gives up, and why. Best effort.
     virtual void abandon(std::string_view reason) = 0;
 };
@@ -52,6 +55,7 @@ public:
     [[nodiscard]] std::uint32_t nodes() const override { return 1; }
     [[nodiscard]] Result<void> begin(std::string_view phase, std::string blob) override;
     [[nodiscard]] Result<std::optional<Blobs>> poll() override;
+    [[nodiscard]] Nanoseconds silence() const override { return Nanoseconds{0}; }
     void abandon(std::string_view) override {}
 
 private:

@@ -23,6 +23,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr auto kPause = std::chrono::milliseconds{1};
 /// How long a last word may take to leave.
 constexpr auto kFarewell = std::chrono::milliseconds{200};
+constexpr auto kAliveInterval = std::chrono::milliseconds{250};
 
 std::string who_am_i() {
     std::array<char, 256> host{};
@@ -36,6 +37,7 @@ struct Peer {
     std::string who;
     MessageStream stream;
     bool said_goodbye = false;
+    SteadyClock::time_point heard_at = SteadyClock::now();
 };
 
 std::string name_of(const Peer& peer) { return fmt::format("node {} ({})", peer.node, peer.who); }
@@ -69,6 +71,7 @@ struct StreamRendezvous::State {
     std::vector<std::optional<Blob>> blobs;
     std::optional<Blobs> finished;  ///< the result of the last exchange, until poll() has handed it out
     std::optional<Error> error;
+    SteadyClock::time_point next_alive = SteadyClock::now();
 
     ~State() {
         if (listener < 0) return;
@@ -84,6 +87,7 @@ struct StreamRendezvous::State {
     void lose(const Peer& peer);
     void give_up(Error why);
     void tell_all(const Message& message);
+    void say_alive();
     [[nodiscard]] bool complete() const {
         return exchanging && std::all_of(blobs.begin(), blobs.end(), [](const auto& blob) { return blob.has_value(); });
     }
@@ -140,7 +144,7 @@ Result<void> StreamRendezvous::State::welcome(MessageStream stream, const Messag
         tell_all({MessageKind::gone, 0, "setup", refusal});
         return tl::unexpected(meeting_error(refusal));
     }
-    peers.push_back({hello.number, hello.body, std::move(stream), false});
+    peers.push_back({.node = hello.number, .who = hello.body, .stream = std::move(stream)});
     return {};
 }
 
@@ -159,7 +163,7 @@ Result<void> StreamRendezvous::State::approach(SteadyClock::time_point limit) {
         if (SteadyClock::now() >= limit) return late();
         std::this_thread::sleep_for(kPause);
     }
-    peers.push_back({0, "not yet met", MessageStream(*connected), false});
+    peers.push_back({.node = 0, .who = "not yet met", .stream = MessageStream(*connected)});
     Peer& zero = peers.back();
     zero.stream.send({MessageKind::hello, node, std::to_string(nodes), who_am_i()});
     while (true) {
@@ -183,6 +187,13 @@ void StreamRendezvous::State::tell_all(const Message& message) {
     }
 }
 
+void StreamRendezvous::State::say_alive() {
+    const auto now = SteadyClock::now();
+    if (now < next_alive) return;
+    next_alive = now + kAliveInterval;
+    tell_all({MessageKind::alive, node, phase, {}});
+}
+
 void StreamRendezvous::State::give_up(Error why) {
     if (error) return;
     error = std::move(why);
@@ -196,6 +207,7 @@ void StreamRendezvous::State::lose(const Peer& peer) {
 }
 
 void StreamRendezvous::State::take(Peer& from, Message message) {
+    from.heard_at = SteadyClock::now();
     switch (message.kind) {
         case MessageKind::put:
         case MessageKind::all: {
@@ -210,7 +222,8 @@ void StreamRendezvous::State::take(Peer& from, Message message) {
             return;
         }
         case MessageKind::goodbye: from.said_goodbye = true; return;
-        case MessageKind::hello: return;
+        case MessageKind::hello:
+        case MessageKind::alive: return;
     }
 }
 
@@ -281,6 +294,7 @@ Result<void> StreamRendezvous::begin(std::string_view phase, std::string blob) {
 Result<std::optional<Blobs>> StreamRendezvous::poll() {
     State& state = *state_;
     if (state.error) return tl::unexpected(*state.error);
+    state.say_alive();
     for (Peer& peer : state.peers) {
         peer.stream.flush();
         while (auto message = peer.stream.receive()) state.take(peer, std::move(*message));
@@ -301,6 +315,14 @@ Result<std::optional<Blobs>> StreamRendezvous::poll() {
     });
     if (!sent) return std::nullopt;
     return std::exchange(state.finished, std::nullopt);
+}
+
+Nanoseconds StreamRendezvous::silence() const {
+    Nanoseconds longest{0};
+    for (const Peer& peer : state_->peers) {
+        longest = std::max<Nanoseconds>(longest, SteadyClock::now() - peer.heard_at);
+    }
+    return longest;
 }
 
 void StreamRendezvous::abandon(std::string_view reason) {

@@ -28,6 +28,7 @@ public:
     [[nodiscard]] std::uint32_t nodes() const override;
     [[nodiscard]] Result<void> begin(std::string_view phase, std::string blob) override;
     [[nodiscard]] Result<std::optional<Blobs>> poll() override;
+    [[nodiscard]] Nanoseconds silence() const override;
     void abandon(std::string_view reason) override;
 
 private:

@@ -144,15 +144,8 @@ private:
     }
 
     [[nodiscard]] Watchdog::Settings watchdog_settings(const Segment& segment) const {
-        Nanoseconds compute{0};
-        for (const auto& job : state_->workload().measurements[segment.measurement].jobs) {
-            Nanoseconds gaps{0};
-            for (const auto& planned : job.calls) gaps += planned.gap;
-            compute = std::max(compute, gaps * segment.iterations);
-        }
         return {.stall_timeout = state_->options.stall_timeout,
                 .stop_timeout = state_->options.stop_timeout,
-                .longest_peer_time = compute,
                 .stop = state_->options.stop,
                 .phase = fmt::format("end of {}", name_of(segment))};
     }

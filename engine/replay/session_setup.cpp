@@ -2,7 +2,9 @@
 #include "engine/replay/session_setup.h"
 
 #include "base/splitmix64.h"
+#include "engine/memory/available.h"
 #include "engine/memory/sum.h"
+#include "engine/replay/memory_budget.h"
 
 #include <fmt/format.h>
 
@@ -113,6 +115,17 @@ void SessionSetup::make_workers() {
     }
 }
 
+/// Before any of it is touched.
+Result<void> SessionSetup::check_memory(const std::map<std::uint32_t, std::uint64_t>& arena_lengths) const {
+    const SessionOptions& options = state_->options;
+    MemoryBudget budget{.times = bytes_of_times(state_->workload(), local_ranks_.size(),
+                                                std::max(options.iterations, options.warmup), options.repetitions)};
+    for (const auto& [rank, length] : arena_lengths) {
+        if (options.payload == Payload::memory) budget.buffers += static_cast<double>(length);
+    }
+    return check_budget(budget, memory::available_memory());
+}
+
 Result<void> SessionSetup::make_arenas() {
     std::map<std::uint32_t, std::uint64_t> lengths;
     for (const std::uint32_t rank : local_ranks_) lengths[rank] = state_->layout->length(rank);
@@ -121,6 +134,7 @@ Result<void> SessionSetup::make_arenas() {
         slot_offsets_[name] = lengths[name.to];
         lengths[name.to] += stride * state_->options.slots;
     }
+    if (auto fits = check_memory(lengths); !fits) return fits;
     for (const std::uint32_t rank : local_ranks_) {
         Arena& arena = state_->arenas[rank];
         const std::uint64_t length = std::max<std::uint64_t>(lengths[rank], BufferLayout::kAlignment);

@@ -22,6 +22,7 @@ private:
     using EndKey = std::pair<ConnectionName, bool>;  ///< and whether it is the sender's
 
     [[nodiscard]] Result<void> check() const;
+    [[nodiscard]] Result<void> check_memory(const std::map<std::uint32_t, std::uint64_t>& arena_lengths) const;
     [[nodiscard]] Result<void> make_arenas();
     [[nodiscard]] Result<void> make_queue_pairs();
     [[nodiscard]] Result<void> make_queue_pair(const ConnectionName& name, bool sender);

@@ -4,6 +4,12 @@
 #include <algorithm>
 
 namespace gradstorm::replay {
+namespace {
+
+/// A process that is about to say that it stalls says so before the others call it silent.
+constexpr Nanoseconds kGrace = std::chrono::seconds{1};
+
+}  // namespace
 
 MonitorResult Watchdog::look(Instant now) {
     const auto failed = [](const auto& worker) { return worker->failed(); };
@@ -19,8 +25,8 @@ MonitorResult Watchdog::look(Instant now) {
         return {.done = false, .deadline = now};
     }
     note_progress(now);
-    const Instant limit = finished_at_ ? *finished_at_ + settings_.longest_peer_time + settings_.stall_timeout
-                                       : active_at_ + settings_.stall_timeout;
+    if (finished_at_) active_at_ = now - rendezvous_->silence();
+    const Instant limit = active_at_ + settings_.stall_timeout + (finished_at_ ? kGrace : Nanoseconds{0});
     if (now >= limit) return end(Ending::stalled);
     Instant next = limit;
     if (stop_since_) next = std::min(next, *stop_since_ + settings_.stop_timeout);

@@ -28,13 +28,13 @@ enum class Ending : std::uint8_t {
 
 /// Looks after one segment from the control thread: are all ranks done, does anything still move, did a queue pair
 /// fail, is another process gone, does the user want to stop. Time in which a declared compute gap runs is no
-/// standstill.
+/// standstill. Once its own ranks are done a process waits for the others as long as they show that they live: each
+/// knows best whether its ranks still move.
 class Watchdog {
 public:
     struct Settings {
         Nanoseconds stall_timeout{};
         Nanoseconds stop_timeout{};
-        Nanoseconds longest_peer_time{};  ///< how long other processes may need when ours have finished
         const std::atomic<int>* stop = nullptr;
         std::string phase;  ///< of the exchange at the end
     };

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace gradstorm::app {
 namespace {
 
@@ -15,6 +18,15 @@ plan::Plan plan_with(std::vector<std::string> set) {
         load_subject({.subject = "allreduce-sweep-8", .set = std::move(set), .testbed = {}, .dut = {}, .dut_file = {}});
     EXPECT_TRUE(subject) << subject.error();
     return subject->plan;
+}
+
+TEST(Subject, AFileThatBeginsLikeATraceIsOneWhateverItsName) {
+    const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "rank0.trace";
+    std::ofstream(path) << "{\"schema\": \"9.9\"}";
+    const auto refused = load_subject({.subject = path.string(), .set = {}, .testbed = {}, .dut = {}, .dut_file = {}});
+    std::filesystem::remove(path);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error(), HasSubstr("schema")) << "not as TOML";
 }
 
 TEST(Assumptions, WithAStepLatencyShortMessagesAreBoundByIt) {

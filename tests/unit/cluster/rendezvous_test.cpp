@@ -136,6 +136,33 @@ TEST_F(StreamRendezvousTest, AKilledPeerIsNamedWithPhaseAtOnce) {
     EXPECT_FALSE((*joined)->begin("more", "").has_value());
 }
 
+TEST_F(StreamRendezvousTest, AProcessThatPollsIsHeardOfAndAStoppedOneIsNot) {
+    const pid_t child = start(1, 2, [](Rendezvous& rendezvous) {
+        while (rendezvous.poll()) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+        return 0;
+    });
+    auto joined = StreamRendezvous::join(path_, 0, 2, kPatience);
+    ASSERT_TRUE(joined) << joined.error().message;
+    StreamRendezvous& rendezvous = **joined;
+    const auto poll_until = [&](auto condition) {
+        const auto limit = std::chrono::steady_clock::now() + kPatience;
+        while (!condition() && std::chrono::steady_clock::now() < limit) {
+            ASSERT_TRUE(rendezvous.poll());
+            std::this_thread::sleep_for(std::chrono::milliseconds{5});
+        }
+        ASSERT_TRUE(condition());
+    };
+    using std::chrono::milliseconds;
+    for (int beat = 0; beat < 2; ++beat) {
+        poll_until([&] { return rendezvous.silence() > milliseconds{100}; });
+        poll_until([&] { return rendezvous.silence() < milliseconds{100}; });  // it spoke without being asked
+    }
+    kill(child, SIGSTOP);
+    poll_until([&] { return rendezvous.silence() > milliseconds{800}; });
+    kill(child, SIGCONT);
+    poll_until([&] { return rendezvous.silence() < milliseconds{800}; });
+}
+
 TEST_F(StreamRendezvousTest, EverybodyHearsOfTheLossAlsoOfNodeZero) {
     for (const std::uint32_t victim : {0U, 2U}) {
         const auto victim_body = [](Rendezvous& rendezvous) {

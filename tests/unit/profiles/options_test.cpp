@@ -58,7 +58,7 @@ TEST(Set, MistakesNameTheOption) {
     EXPECT_EQ(mistakes_of({"library.channels=65"}),
               "--set library.channels=65: 'channels' must be from 1 to 64, not 65");
     EXPECT_EQ(mistakes_of({"run.iterations="}),
-              "--set run.iterations=: 'iterations' must be an integer from 1 to 4294967295, not the text \"\"");
+              "--set run.iterations=: 'iterations' must be an integer from 1 to 30000000, not the text \"\"");
     EXPECT_EQ(mistakes_of({"transport.timeout=5"}),
               "--set transport.timeout=5: 'timeout' is \"5\" without a unit; add ns, us, ms, s, min or h");
     EXPECT_EQ(mistakes_of({"job.2.dtype=int32"}),
@@ -73,8 +73,8 @@ TEST(Set, MistakesNameTheOption) {
 
 TEST(Set, SeveralMistakesComeInTheirOrder) {
     EXPECT_EQ(mistakes_of({"run.warmup=-1", "run.iterations=0"}),
-              "--set run.warmup=-1: 'warmup' must be from 0 to 4294967295, not -1\n"
-              "--set run.iterations=0: 'iterations' must be from 1 to 4294967295, not 0");
+              "--set run.warmup=-1: 'warmup' must be from 0 to 30000000, not -1\n"
+              "--set run.iterations=0: 'iterations' must be from 1 to 30000000, not 0");
 }
 
 TEST(Testbed, ReplacesTheWhere) {
