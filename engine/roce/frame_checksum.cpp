@@ -46,9 +46,9 @@ FrameChecksum::FrameChecksum(PayloadMode mode, std::uint64_t seed, bool gathered
     }
 }
 
-const HeaderDeltas& FrameChecksum::prepare(std::size_t payload_length) {
+const wire::HeaderDeltas& FrameChecksum::prepare(std::size_t payload_length) {
     auto& deltas = deltas_[payload_length / 256];
-    if (!deltas) deltas = std::make_unique<HeaderDeltas>(payload_length);
+    if (!deltas) deltas = std::make_unique<wire::HeaderDeltas>(payload_length);
     return *deltas;
 }
 

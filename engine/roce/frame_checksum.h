@@ -2,11 +2,11 @@
 #pragma once
 
 #include "engine/roce/config.h"
-#include "engine/roce/header_deltas.h"
 #include "engine/roce/synthetic_payload.h"
 #include "engine/wire/crc32.h"
 #include "engine/wire/frame.h"
 #include "engine/wire/frame_codec.h"
+#include "engine/wire/header_deltas.h"
 
 #include <array>
 #include <cstddef>
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] const SyntheticPayload& constant_payload() const { return payload_; }
 
     /// The delta tables for payloads of this length (0 or a path MTU); made when first asked for, before the run.
-    const HeaderDeltas& prepare(std::size_t payload_length);
+    const wire::HeaderDeltas& prepare(std::size_t payload_length);
 
     /// Writes the headers of a frame that has no template into its buffer: everything but payload and ICRC.
     void begin(wire::Frame& frame, const wire::FrameHeaders& headers, std::size_t payload_length) const;
@@ -60,7 +60,7 @@ private:
     SyntheticPayload payload_;
     std::vector<std::uint32_t> powers_;  // x^(32 i): multiplying moves a CRC over i words of zeros
     std::vector<std::uint32_t> states_;  // of payload prefixes with their pad, by length; empty in memory mode
-    std::array<std::unique_ptr<HeaderDeltas>, wire::kMaxPathMtu / 256 + 1> deltas_;  // by payload length / 256
+    std::array<std::unique_ptr<wire::HeaderDeltas>, wire::kMaxPathMtu / 256 + 1> deltas_;  // by payload length / 256
 };
 
 }  // namespace gradstorm::roce

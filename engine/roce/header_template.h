@@ -2,10 +2,10 @@
 #pragma once
 
 #include "engine/roce/frame_checksum.h"
-#include "engine/roce/header_deltas.h"
 #include "engine/wire/byte_order.h"
 #include "engine/wire/frame.h"
 #include "engine/wire/frame_codec.h"
+#include "engine/wire/header_deltas.h"
 #include "engine/wire/icrc.h"
 #include "engine/wire/opcode.h"
 
@@ -59,7 +59,7 @@ struct Layout {
     static constexpr std::size_t kTailSize = kTail ? 4 : 0;
     static constexpr std::size_t kExtension = wire::extended_header_size(kOpcode);
 
-    [[nodiscard]] static std::uint32_t delta(const HeaderDeltas& deltas, const VariableFields& fields) {
+    [[nodiscard]] static std::uint32_t delta(const wire::HeaderDeltas& deltas, const VariableFields& fields) {
         std::uint32_t delta = deltas.field<kExtension, 4>(fields.psn_word);
         if constexpr (kReth) delta ^= deltas.field<kTailSize + 8, 8>(fields.address);
         if constexpr (kTail) delta ^= deltas.field<0, 4>(fields.tail);
@@ -106,7 +106,7 @@ struct alignas(64) HeaderTemplate {
 
     /// Builds a frame in its buffer up to the payload, and returns the ICRC without what payload_part() adds.
     template <Shape S>
-    [[nodiscard]] std::uint32_t stamp(wire::Frame& frame, const HeaderDeltas& deltas,
+    [[nodiscard]] std::uint32_t stamp(wire::Frame& frame, const wire::HeaderDeltas& deltas,
                                       const VariableFields& fields) const {
         frame.offset = offset;
         frame.length = frame_length;
@@ -139,7 +139,8 @@ struct alignas(64) ExpectedHeader {
     std::uint64_t reth_tail = 0;     ///< remote key and message length as they lie in the frame
 
     template <Shape S>
-    void learn(const std::byte* frame, std::uint16_t length, std::uint32_t payload_part, const HeaderDeltas& deltas) {
+    void learn(const std::byte* frame, std::uint16_t length, std::uint32_t payload_part,
+               const wire::HeaderDeltas& deltas) {
         const std::byte* payload = frame + kPayloadOffset<S>;
         std::memcpy(bytes.data(), frame, kCompared);
         frame_length = length;

@@ -63,7 +63,7 @@ struct alignas(64) ResponderState {
         closed,  ///< the queue pair failed: nothing is accepted any more
     };
 
-    const HeaderDeltas* deltas = nullptr;  ///< for payloads of one path MTU
+    const wire::HeaderDeltas* deltas = nullptr;  ///< for payloads of one path MTU
     transport::HcaCounters* counters = nullptr;
     std::uint64_t address = 0;       ///< where the next byte goes
     std::uint32_t remaining = 0;     ///< WRITE: bytes of the message still to come; SEND: room left in the receive
@@ -98,8 +98,8 @@ inline constexpr std::uint32_t kMaxReads = 16;
 struct QueuePair {
     // once a turn: one cache line
     transport::HcaCounters* counters = nullptr;
-    const HeaderDeltas* deltas = nullptr;        ///< payload of one path MTU
-    const HeaderDeltas* empty_deltas = nullptr;  ///< no payload
+    const wire::HeaderDeltas* deltas = nullptr;        ///< payload of one path MTU
+    const wire::HeaderDeltas* empty_deltas = nullptr;  ///< no payload
     std::uint32_t path_mtu = 0;
     std::uint32_t path_mtu_shift = 0;
     Nanoseconds timeout{};

@@ -191,7 +191,7 @@ std::size_t Requester::build_middles(QueuePairIndex index, const SendEntry& entr
     const std::uint32_t count =
         std::min({static_cast<std::uint32_t>(frames.size()), in_message, in_window, to_request});
     const HeaderTemplate& header = pair.templates[static_cast<std::size_t>(Shape::write_middle)];
-    const HeaderDeltas& deltas = *pair.deltas;
+    const wire::HeaderDeltas& deltas = *pair.deltas;
     const bool copy = state_.checksum.mode() == PayloadMode::memory;
     const std::size_t icrc_place = state_.checksum.icrc_place(mtu);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -228,7 +228,7 @@ void Requester::build_shaped(QueuePair& pair, const SendEntry& entry, std::uint3
         }
     }
     const std::uint32_t length = is_full(S) ? pair.path_mtu : 0;
-    const HeaderDeltas& deltas = is_full(S) ? *pair.deltas : *pair.empty_deltas;
+    const wire::HeaderDeltas& deltas = is_full(S) ? *pair.deltas : *pair.empty_deltas;
     std::uint32_t icrc = header.stamp<S>(
         frame, deltas, {.psn_word = psn_word, .address = request.remote_address, .tail = request.immediate});
     std::byte* payload = frame.buffer + header.end();

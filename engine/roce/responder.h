@@ -88,7 +88,7 @@ bool Responder::accept(QueuePairIndex index, const wire::Frame& frame) {
     if constexpr (kImmediate) {
         if (pair.receives.empty()) return false;
     }
-    const HeaderDeltas& deltas = is_full(S) ? *r.deltas : *pair.empty_deltas;
+    const wire::HeaderDeltas& deltas = is_full(S) ? *r.deltas : *pair.empty_deltas;
     const std::uint32_t icrc =
         expected.icrc ^ Layout<S>::delta(deltas, fields) ^ state_.checksum.payload_part(payload, mtu);
     if (icrc != wire::get_icrc(payload + state_.checksum.icrc_place(mtu))) return false;

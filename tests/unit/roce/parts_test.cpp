@@ -128,7 +128,7 @@ void expect_same_as_encoded(PayloadMode mode, bool ipv6, std::uint32_t path_mtu)
     SCOPED_TRACE(testing::Message() << "shape " << static_cast<int>(S) << " mtu " << path_mtu << " ipv6 " << ipv6);
     FrameChecksum checksum(mode, 9);
     const std::size_t length = is_full(S) ? path_mtu : 0;
-    const HeaderDeltas& deltas = checksum.prepare(length);
+    const wire::HeaderDeltas& deltas = checksum.prepare(length);
     wire::FrameHeaders expected = headers(opcode_of(S), ipv6);
     HeaderTemplate header;
     header.make(S, expected, path_mtu, checksum);
@@ -194,7 +194,7 @@ void expect_same_when_gathered(bool ipv6, bool vlan) {
     constexpr std::uint32_t kPathMtu = 1024;
     FrameChecksum checksum(PayloadMode::synthetic, 9, true);
     const std::size_t length = is_full(S) ? kPathMtu : 0;
-    const HeaderDeltas& deltas = checksum.prepare(length);
+    const wire::HeaderDeltas& deltas = checksum.prepare(length);
     wire::FrameHeaders expected = headers(opcode_of(S), ipv6);
     if (vlan) expected.ethernet.vlan = wire::VlanTag{};
     HeaderTemplate header;
