@@ -5,7 +5,7 @@
 #include "engine/app/rank_addresses.h"
 #include "engine/replay/real_driver.h"
 #include "engine/roce/config.h"
-#include "engine/roce/synthetic_payload.h"
+#include "engine/wire/synthetic_payload.h"
 
 #if GRADSTORM_HAS_DPDK
 #include "engine/transport/dpdk/eal.h"
@@ -59,13 +59,13 @@ std::size_t packet_buffers(const profiles::Profile& profile) { return is_synthet
 /// The constant payload of synthetic mode.
 std::vector<std::byte> constant_payload(const profiles::Profile& profile) {
     if (!is_synthetic(profile)) return {};
-    const auto payload = roce::synthetic_payload(profile.run.seed);
+    const auto payload = wire::synthetic_payload(profile.run.seed);
     return {payload.begin(), payload.end()};
 }
 
 roce::SoftwareHcaConfig hca_config(const profiles::Profile& profile, std::vector<wire::HcaAddress> addresses) {
     return {.addresses = std::move(addresses),
-            .payload = is_synthetic(profile) ? roce::PayloadMode::synthetic : roce::PayloadMode::memory,
+            .payload = is_synthetic(profile) ? wire::PayloadMode::synthetic : wire::PayloadMode::memory,
             .payload_seed = profile.run.seed};
 }
 

@@ -5,8 +5,8 @@
 #include "engine/fabric/impaired_port.h"
 #include "engine/replay/virtual_driver.h"
 #include "engine/roce/software_hca.h"
-#include "engine/roce/synthetic_payload.h"
 #include "engine/wire/address.h"
+#include "engine/wire/synthetic_payload.h"
 
 #include <algorithm>
 #include <utility>
@@ -21,7 +21,7 @@ using Endpoint = roce::SoftwareHca<Port>;
 std::uint32_t worker_of(std::uint32_t rank, std::uint32_t workers) { return rank % workers; }
 
 fabric::HeapFabricOptions fabric_options(const VirtualRunOptions& options, std::uint32_t workers,
-                                         const roce::SyntheticPayload& payload) {
+                                         const wire::SyntheticPayload& payload) {
     return {.ports = workers,
             .line_rate = options.line_rate,
             .latency = options.latency,
@@ -33,7 +33,7 @@ fabric::HeapFabricOptions fabric_options(const VirtualRunOptions& options, std::
 }  // namespace
 
 struct VirtualRun::Parts {
-    Parts(const VirtualRunOptions& options, std::uint32_t workers, const roce::SyntheticPayload& payload)
+    Parts(const VirtualRunOptions& options, std::uint32_t workers, const wire::SyntheticPayload& payload)
         : fabric(fabric_options(options, workers, payload)) {}
 
     fabric::HeapFabric fabric;
@@ -51,7 +51,7 @@ Result<std::unique_ptr<VirtualRun>> VirtualRun::create(const workload::Workload&
                                                        const VirtualRunOptions& options, SessionObserver* observer) {
     const std::uint32_t workers = std::clamp(options.workers, 1U, std::max(workload.ranks, 1U));
     const std::uint64_t seed = options.session.seed;
-    auto parts = std::make_unique<Parts>(options, workers, roce::synthetic_payload(seed));
+    auto parts = std::make_unique<Parts>(options, workers, wire::synthetic_payload(seed));
     SessionOptions session = options.session;
     session.ranks.clear();
 
@@ -66,7 +66,7 @@ Result<std::unique_ptr<VirtualRun>> VirtualRun::create(const workload::Workload&
     std::vector<transport::Endpoint*> endpoints;
     for (std::uint32_t worker = 0; worker < workers; ++worker) {
         const bool synthetic = session.payload == Payload::synthetic;
-        configs[worker].payload = synthetic ? roce::PayloadMode::synthetic : roce::PayloadMode::memory;
+        configs[worker].payload = synthetic ? wire::PayloadMode::synthetic : wire::PayloadMode::memory;
         configs[worker].payload_seed = seed;
         parts->ports.push_back(std::make_unique<Port>(
             parts->fabric.port(worker),

@@ -166,8 +166,9 @@ Result<void> HcaCore::connect(QueuePairIndex index, const transport::QueuePairAd
     pair.headers.udp.source_port = pair.attributes.udp_source_port;
     pair.headers.bth.destination_qpn = peer.qpn;
     state_.responders[index].expected_psn = peer.initial_psn;
-    for (std::size_t shape = 0; shape < kShapes; ++shape) {
-        pair.templates[shape].make(static_cast<Shape>(shape), pair.headers, pair.path_mtu, state_.checksum);
+    for (std::size_t shape = 0; shape < wire::kTemplateKinds; ++shape) {
+        pair.templates[shape].make(static_cast<wire::TemplateKind>(shape), pair.headers, pair.path_mtu,
+                                   state_.checksum);
     }
     pair.connected = true;
     if (requester_.can_send(index)) state_.make_ready(index);

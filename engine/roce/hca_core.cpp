@@ -99,29 +99,30 @@ bool HcaCore::receive_quickly(const wire::Frame& frame) {
     if (!find(wire::load_big24(header + kQpnPlace), index)) return false;
     const auto opcode = static_cast<wire::Opcode>(header[kOpcodePlace]);
     if (opcode == wire::Opcode::write_middle) [[likely]] {
-        return responder_.accept<Shape::write_middle>(index, frame);
+        return responder_.accept<wire::TemplateKind::write_middle>(index, frame);
     }
     switch (opcode) {
         case wire::Opcode::acknowledge: return accept_ack(index, frame);
         case wire::Opcode::write_only_immediate:
-            return responder_.accept<Shape::write_only_immediate>(index, frame) ||
-                   responder_.accept<Shape::credit>(index, frame);
-        case wire::Opcode::write_only: return responder_.accept<Shape::write_only>(index, frame);
-        case wire::Opcode::write_first: return responder_.accept<Shape::write_first>(index, frame);
-        case wire::Opcode::write_last: return responder_.accept<Shape::write_last>(index, frame);
-        case wire::Opcode::write_last_immediate: return responder_.accept<Shape::write_last_immediate>(index, frame);
+            return responder_.accept<wire::TemplateKind::write_only_immediate>(index, frame) ||
+                   responder_.accept<wire::TemplateKind::credit>(index, frame);
+        case wire::Opcode::write_only: return responder_.accept<wire::TemplateKind::write_only>(index, frame);
+        case wire::Opcode::write_first: return responder_.accept<wire::TemplateKind::write_first>(index, frame);
+        case wire::Opcode::write_last: return responder_.accept<wire::TemplateKind::write_last>(index, frame);
+        case wire::Opcode::write_last_immediate:
+            return responder_.accept<wire::TemplateKind::write_last_immediate>(index, frame);
         default: return false;
     }
 }
 
 bool HcaCore::accept_ack(QueuePairIndex index, const wire::Frame& frame) {
-    using L = Layout<Shape::acknowledge>;
+    using L = wire::Layout<wire::TemplateKind::acknowledge>;
     const QueuePair& pair = state_.pairs[index];
-    const ExpectedHeader& expected = pair.expected[static_cast<std::size_t>(Shape::acknowledge)];
+    const wire::ExpectedHeader& expected = pair.expected[static_cast<std::size_t>(wire::TemplateKind::acknowledge)];
     const std::byte* header = frame.data();
-    if (!expected.same<Shape::acknowledge>(header, frame.length)) return false;
-    const std::byte* payload = header + ExpectedHeader::kPayloadOffset<Shape::acknowledge>;
-    const VariableFields fields = L::load(payload);
+    if (!expected.same<wire::TemplateKind::acknowledge>(header, frame.length)) return false;
+    const std::byte* payload = header + wire::ExpectedHeader::kPayloadOffset<wire::TemplateKind::acknowledge>;
+    const wire::VariableFields fields = L::load(payload);
     if (wire::get_icrc(payload) != (expected.icrc ^ L::delta(*pair.empty_deltas, fields))) return false;
     ++pair.counters->rx_frames;
     pair.counters->rx_wire_bytes += wire::line_bytes(frame.length);
@@ -185,8 +186,8 @@ void HcaCore::learn_ack(QueuePairIndex index, const wire::DecodedFrame& decoded,
     if (!headers.ip.is_v4() || headers.ethernet.vlan || decoded.length != frame.length) return;
     if (headers.ip.ecn == wire::Ecn::congestion_experienced) return;
     QueuePair& pair = state_.pairs[index];
-    pair.expected[static_cast<std::size_t>(Shape::acknowledge)].learn<Shape::acknowledge>(frame.data(), frame.length, 0,
-                                                                                          *pair.empty_deltas);
+    pair.expected[static_cast<std::size_t>(wire::TemplateKind::acknowledge)].learn<wire::TemplateKind::acknowledge>(
+        frame.data(), frame.length, 0, *pair.empty_deltas);
 }
 
 /// Whose counters a frame belongs to that may be nobody's: the HCA with this address, else the first.

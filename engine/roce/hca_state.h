@@ -5,11 +5,11 @@
 #include "base/time.h"
 #include "engine/roce/completion_queue.h"
 #include "engine/roce/config.h"
-#include "engine/roce/frame_checksum.h"
 #include "engine/roce/memory_regions.h"
 #include "engine/roce/queue_pair_state.h"
 #include "engine/roce/timer_heap.h"
 #include "engine/transport/endpoint.h"
+#include "engine/wire/frame_checksum.h"
 #include "engine/wire/line_rate.h"
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct HcaState {
           counters(configuration.addresses.size()) {}
 
     SoftwareHcaConfig config;
-    FrameChecksum checksum;
+    wire::FrameChecksum checksum;
     MemoryRegions regions;
     CompletionQueue completions;
     TimerHeap timers;

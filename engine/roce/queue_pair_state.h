@@ -3,10 +3,10 @@
 
 #include "base/ring.h"
 #include "base/time.h"
-#include "engine/roce/header_template.h"
 #include "engine/transport/endpoint.h"
 #include "engine/transport/queue_pair.h"
 #include "engine/wire/frame_codec.h"
+#include "engine/wire/header_template.h"
 
 #include <array>
 #include <cstdint>
@@ -116,8 +116,8 @@ struct QueuePair {
     // once a message
     Ring<transport::ReceiveRequest> receives;
     Ring<ReadJob> read_jobs;
-    std::array<HeaderTemplate, kShapes> templates;
-    std::array<ExpectedHeader, kShapes> expected;
+    std::array<wire::HeaderTemplate, wire::kTemplateKinds> templates;
+    std::array<wire::ExpectedHeader, wire::kTemplateKinds> expected;
 
     // seldom
     transport::QueuePairAttributes attributes;

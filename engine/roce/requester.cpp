@@ -22,9 +22,14 @@ bool carries_immediate(Opcode opcode) {
     return opcode == Opcode::write_with_immediate || opcode == Opcode::send_with_immediate;
 }
 
-Shape full_write_shape(bool first, bool last, bool immediate) {
-    if (!first) return !last ? Shape::write_middle : immediate ? Shape::write_last_immediate : Shape::write_last;
-    return !last ? Shape::write_first : immediate ? Shape::write_only_immediate : Shape::write_only;
+wire::TemplateKind full_write_shape(bool first, bool last, bool immediate) {
+    if (!first)
+        return !last       ? wire::TemplateKind::write_middle
+               : immediate ? wire::TemplateKind::write_last_immediate
+                           : wire::TemplateKind::write_last;
+    return !last       ? wire::TemplateKind::write_first
+           : immediate ? wire::TemplateKind::write_only_immediate
+                       : wire::TemplateKind::write_only;
 }
 
 wire::Opcode frame_opcode(Opcode message, bool first, bool last) {
@@ -169,8 +174,8 @@ std::size_t Requester::build_onlys(QueuePairIndex index, std::span<wire::Frame> 
                            request.traffic_class == first.request.traffic_class;
         if (!plain || !has_local_access(request)) break;
         const bool ack_request = wants_ack(r, true);
-        const std::uint32_t word = (entry.first_psn & kPsnMask) | (ack_request ? kAckRequestBit : 0);
-        build_shaped<Shape::write_only>(pair, entry, word, 0, frames[count]);
+        const std::uint32_t word = (entry.first_psn & kPsnMask) | (ack_request ? wire::kAckRequestBit : 0);
+        build_shaped<wire::TemplateKind::write_only>(pair, entry, word, 0, frames[count]);
         asked(r, ack_request, true);
         ++r.cursor;
     }
@@ -190,15 +195,15 @@ std::size_t Requester::build_middles(QueuePairIndex index, const SendEntry& entr
         r.since_request < r.ack_interval ? r.ack_interval - std::uint32_t{r.since_request} : 1;
     const std::uint32_t count =
         std::min({static_cast<std::uint32_t>(frames.size()), in_message, in_window, to_request});
-    const HeaderTemplate& header = pair.templates[static_cast<std::size_t>(Shape::write_middle)];
+    const wire::HeaderTemplate& header = pair.templates[static_cast<std::size_t>(wire::TemplateKind::write_middle)];
     const wire::HeaderDeltas& deltas = *pair.deltas;
-    const bool copy = state_.checksum.mode() == PayloadMode::memory;
+    const bool copy = state_.checksum.mode() == wire::PayloadMode::memory;
     const std::size_t icrc_place = state_.checksum.icrc_place(mtu);
     for (std::uint32_t i = 0; i < count; ++i) {
         wire::Frame& frame = frames[i];
         std::uint32_t word = (r.next + i) & kPsnMask;
-        if (i + 1 == to_request) word |= kAckRequestBit;
-        std::uint32_t icrc = header.stamp<Shape::write_middle>(frame, deltas, {.psn_word = word});
+        if (i + 1 == to_request) word |= wire::kAckRequestBit;
+        std::uint32_t icrc = header.stamp<wire::TemplateKind::write_middle>(frame, deltas, {.psn_word = word});
         std::byte* payload = frame.buffer + header.end();
         if (copy) {
             std::memcpy(payload, memory_at(entry.request.local_address + r.offset + std::uint64_t{i} * mtu), mtu);
@@ -217,22 +222,22 @@ std::size_t Requester::build_middles(QueuePairIndex index, const SendEntry& entr
     return count;
 }
 
-template <Shape S>
+template <wire::TemplateKind S>
 void Requester::build_shaped(QueuePair& pair, const SendEntry& entry, std::uint32_t psn_word, std::uint64_t offset,
                              wire::Frame& frame) {
-    HeaderTemplate& header = pair.templates[static_cast<std::size_t>(S)];
+    wire::HeaderTemplate& header = pair.templates[static_cast<std::size_t>(S)];
     const WorkRequest& request = entry.request;
-    if constexpr (Layout<S>::kReth) {
+    if constexpr (wire::Layout<S>::kReth) {
         if (!header.matches(request.remote_key, request.length)) {
             header.set_message(S, request.remote_key, request.length, state_.checksum);
         }
     }
-    const std::uint32_t length = is_full(S) ? pair.path_mtu : 0;
-    const wire::HeaderDeltas& deltas = is_full(S) ? *pair.deltas : *pair.empty_deltas;
+    const std::uint32_t length = wire::is_full(S) ? pair.path_mtu : 0;
+    const wire::HeaderDeltas& deltas = wire::is_full(S) ? *pair.deltas : *pair.empty_deltas;
     std::uint32_t icrc = header.stamp<S>(
         frame, deltas, {.psn_word = psn_word, .address = request.remote_address, .tail = request.immediate});
     std::byte* payload = frame.buffer + header.end();
-    if (length > 0 && state_.checksum.mode() == PayloadMode::memory) {
+    if (length > 0 && state_.checksum.mode() == wire::PayloadMode::memory) {
         std::memcpy(payload, memory_at(request.local_address + offset), length);
         icrc ^= state_.checksum.payload_part(payload, length);
     }
@@ -249,24 +254,32 @@ void Requester::build_one(QueuePairIndex index, const SendEntry& entry, wire::Fr
     const std::uint32_t payload = is_read ? 0 : std::min(request.length - r.offset, pair.path_mtu);
     const bool last = is_read || r.offset + payload == request.length;
     const bool ack = wants_ack(r, last);
-    const std::uint32_t word = (r.next & kPsnMask) | (ack ? kAckRequestBit : 0);
+    const std::uint32_t word = (r.next & kPsnMask) | (ack ? wire::kAckRequestBit : 0);
     const bool immediate = carries_immediate(request.opcode);
-    Shape shape = Shape::other;
+    wire::TemplateKind shape = wire::TemplateKind::other;
     if (is_write(request.opcode)) {
         if (payload == pair.path_mtu) shape = full_write_shape(first, last, immediate);
-        if (payload == 0 && immediate) shape = Shape::credit;
+        if (payload == 0 && immediate) shape = wire::TemplateKind::credit;
     }
     switch (shape) {
-        case Shape::write_first: build_shaped<Shape::write_first>(pair, entry, word, r.offset, frame); break;
-        case Shape::write_last: build_shaped<Shape::write_last>(pair, entry, word, r.offset, frame); break;
-        case Shape::write_last_immediate:
-            build_shaped<Shape::write_last_immediate>(pair, entry, word, r.offset, frame);
+        case wire::TemplateKind::write_first:
+            build_shaped<wire::TemplateKind::write_first>(pair, entry, word, r.offset, frame);
             break;
-        case Shape::write_only: build_shaped<Shape::write_only>(pair, entry, word, r.offset, frame); break;
-        case Shape::write_only_immediate:
-            build_shaped<Shape::write_only_immediate>(pair, entry, word, r.offset, frame);
+        case wire::TemplateKind::write_last:
+            build_shaped<wire::TemplateKind::write_last>(pair, entry, word, r.offset, frame);
             break;
-        case Shape::credit: build_shaped<Shape::credit>(pair, entry, word, r.offset, frame); break;
+        case wire::TemplateKind::write_last_immediate:
+            build_shaped<wire::TemplateKind::write_last_immediate>(pair, entry, word, r.offset, frame);
+            break;
+        case wire::TemplateKind::write_only:
+            build_shaped<wire::TemplateKind::write_only>(pair, entry, word, r.offset, frame);
+            break;
+        case wire::TemplateKind::write_only_immediate:
+            build_shaped<wire::TemplateKind::write_only_immediate>(pair, entry, word, r.offset, frame);
+            break;
+        case wire::TemplateKind::credit:
+            build_shaped<wire::TemplateKind::credit>(pair, entry, word, r.offset, frame);
+            break;
         default: build_other(pair, entry, frame_opcode(request.opcode, first, last), ack, payload, frame, r); break;
     }
     asked(r, ack, last);
@@ -292,7 +305,7 @@ void Requester::build_other(QueuePair& pair, const SendEntry& entry, wire::Opcod
         headers.reth.length -= r.offset;
     }
     state_.checksum.begin(frame, headers, payload);
-    if (payload > 0 && state_.checksum.mode() == PayloadMode::memory) {
+    if (payload > 0 && state_.checksum.mode() == wire::PayloadMode::memory) {
         std::memcpy(frame.buffer + wire::kPayloadAnchor, memory_at(request.local_address + r.offset), payload);
     }
     state_.checksum.seal(frame, wire::kPayloadAnchor - std::size_t{frame.offset}, payload);

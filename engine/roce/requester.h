@@ -50,7 +50,7 @@ private:
     std::size_t build_onlys(QueuePairIndex index, std::span<wire::Frame> frames);
     std::size_t build_middles(QueuePairIndex index, const SendEntry& entry, std::span<wire::Frame> frames);
     void build_one(QueuePairIndex index, const SendEntry& entry, wire::Frame& frame);
-    template <Shape S>
+    template <wire::TemplateKind S>
     void build_shaped(QueuePair& pair, const SendEntry& entry, std::uint32_t psn_word, std::uint64_t offset,
                       wire::Frame& frame);
     void asked(RequesterState& r, bool ack_request, bool last) const;

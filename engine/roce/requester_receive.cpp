@@ -222,7 +222,7 @@ void Requester::read_response(QueuePairIndex index, const wire::DecodedFrame& fr
         if (progress) progressed(index);
         return;
     }
-    if (length > 0 && state_.checksum.mode() == PayloadMode::memory) {
+    if (length > 0 && state_.checksum.mode() == wire::PayloadMode::memory) {
         std::memcpy(memory_at(entry.request.local_address + offset), frame.payload.data(), length);
     }
     pair.counters->rx_payload_bytes += length;

@@ -204,27 +204,27 @@ void Responder::learn(QueuePairIndex index, const wire::DecodedFrame& decoded, c
     const bool full = length == pair.path_mtu;
     const bool marked = headers.ip.ecn == wire::Ecn::congestion_experienced;
     if (!headers.ip.is_v4() || headers.ethernet.vlan || decoded.length != frame.length || marked) return;
-    const auto remember = [&]<Shape S>() {
-        const std::byte* payload = frame.data() + ExpectedHeader::kPayloadOffset<S>;
+    const auto remember = [&]<wire::TemplateKind S>() {
+        const std::byte* payload = frame.data() + wire::ExpectedHeader::kPayloadOffset<S>;
         pair.expected[static_cast<std::size_t>(S)].learn<S>(frame.data(), frame.length,
                                                             state_.checksum.payload_part(payload, length),
                                                             full ? *pair.deltas : *pair.empty_deltas);
     };
     switch (headers.bth.opcode) {
-        case wire::Opcode::write_first: remember.template operator()<Shape::write_first>(); break;
-        case wire::Opcode::write_middle: remember.template operator()<Shape::write_middle>(); break;
+        case wire::Opcode::write_first: remember.template operator()<wire::TemplateKind::write_first>(); break;
+        case wire::Opcode::write_middle: remember.template operator()<wire::TemplateKind::write_middle>(); break;
         case wire::Opcode::write_last:
-            if (full) remember.template operator()<Shape::write_last>();
+            if (full) remember.template operator()<wire::TemplateKind::write_last>();
             break;
         case wire::Opcode::write_last_immediate:
-            if (full) remember.template operator()<Shape::write_last_immediate>();
+            if (full) remember.template operator()<wire::TemplateKind::write_last_immediate>();
             break;
         case wire::Opcode::write_only:
-            if (full) remember.template operator()<Shape::write_only>();
+            if (full) remember.template operator()<wire::TemplateKind::write_only>();
             break;
         case wire::Opcode::write_only_immediate:
-            if (full) remember.template operator()<Shape::write_only_immediate>();
-            if (length == 0) remember.template operator()<Shape::credit>();
+            if (full) remember.template operator()<wire::TemplateKind::write_only_immediate>();
+            if (length == 0) remember.template operator()<wire::TemplateKind::credit>();
             break;
         default: break;
     }

@@ -27,7 +27,7 @@ public:
 
     /// The quick way in for a frame of a known shape that is exactly what the queue pair waits for. Returns false and
     /// changes nothing if it is not: then the frame has to be taken apart.
-    template <Shape S>
+    template <wire::TemplateKind S>
     bool accept(QueuePairIndex index, const wire::Frame& frame);
 
     /// Any request, its ICRC checked. `frame` is the whole of it.
@@ -65,22 +65,22 @@ private:
     HcaState& state_;
 };
 
-template <Shape S>
+template <wire::TemplateKind S>
 bool Responder::accept(QueuePairIndex index, const wire::Frame& frame) {
     using Message = ResponderState::Message;
-    constexpr bool kStarts = wire::is_first(opcode_of(S));
-    constexpr bool kEnds = wire::is_last(opcode_of(S));
-    constexpr bool kImmediate = wire::has_immediate(opcode_of(S));
+    constexpr bool kStarts = wire::is_first(wire::opcode_of(S));
+    constexpr bool kEnds = wire::is_last(wire::opcode_of(S));
+    constexpr bool kImmediate = wire::has_immediate(wire::opcode_of(S));
     ResponderState& r = state_.responders[index];
     QueuePair& pair = state_.pairs[index];
-    const ExpectedHeader& expected = pair.expected[static_cast<std::size_t>(S)];
+    const wire::ExpectedHeader& expected = pair.expected[static_cast<std::size_t>(S)];
     const std::byte* header = frame.data();
     if (!expected.same<S>(header, frame.length)) return false;
 
-    const std::byte* payload = header + ExpectedHeader::kPayloadOffset<S>;
-    const VariableFields fields = Layout<S>::load(payload);
-    const std::uint32_t mtu = is_full(S) ? r.path_mtu : 0;
-    if ((fields.psn_word & ~kAckRequestBit) != r.expected_psn) return false;
+    const std::byte* payload = header + wire::ExpectedHeader::kPayloadOffset<S>;
+    const wire::VariableFields fields = wire::Layout<S>::load(payload);
+    const std::uint32_t mtu = wire::is_full(S) ? r.path_mtu : 0;
+    if ((fields.psn_word & ~wire::kAckRequestBit) != r.expected_psn) return false;
     if (r.message != (kStarts ? Message::none : Message::write)) return false;
     if constexpr (!kStarts) {
         if (kEnds ? r.remaining != mtu : r.remaining <= mtu) return false;
@@ -88,20 +88,20 @@ bool Responder::accept(QueuePairIndex index, const wire::Frame& frame) {
     if constexpr (kImmediate) {
         if (pair.receives.empty()) return false;
     }
-    const wire::HeaderDeltas& deltas = is_full(S) ? *r.deltas : *pair.empty_deltas;
+    const wire::HeaderDeltas& deltas = wire::is_full(S) ? *r.deltas : *pair.empty_deltas;
     const std::uint32_t icrc =
-        expected.icrc ^ Layout<S>::delta(deltas, fields) ^ state_.checksum.payload_part(payload, mtu);
+        expected.icrc ^ wire::Layout<S>::delta(deltas, fields) ^ state_.checksum.payload_part(payload, mtu);
     if (icrc != wire::get_icrc(payload + state_.checksum.icrc_place(mtu))) return false;
-    if constexpr (kStarts && is_full(S)) {
-        const auto key = wire::load_big<std::uint32_t>(payload - Layout<S>::kTailSize - 8);
-        const auto length = wire::load_big<std::uint32_t>(payload - Layout<S>::kTailSize - 4);
+    if constexpr (kStarts && wire::is_full(S)) {
+        const auto key = wire::load_big<std::uint32_t>(payload - wire::Layout<S>::kTailSize - 8);
+        const auto length = wire::load_big<std::uint32_t>(payload - wire::Layout<S>::kTailSize - 4);
         if (kEnds ? length != mtu : length <= mtu) return false;
         if (!state_.regions.remote_allowed(key, fields.address, length)) return false;
         r.address = fields.address;
         r.remaining = length;
         r.received = 0;
     }
-    if constexpr (S == Shape::credit) r.received = r.remaining = 0;
+    if constexpr (S == wire::TemplateKind::credit) r.received = r.remaining = 0;
 
     ++r.counters->rx_frames;
     r.counters->rx_wire_bytes += wire::line_bytes(frame.length);
@@ -111,12 +111,12 @@ bool Responder::accept(QueuePairIndex index, const wire::Frame& frame) {
         complete_receive(index, r.received, &fields.tail, transport::CompletionStatus::success);
     }
     r.message = kEnds ? Message::none : Message::write;
-    advance(index, kEnds, (fields.psn_word & kAckRequestBit) != 0);
+    advance(index, kEnds, (fields.psn_word & wire::kAckRequestBit) != 0);
     return true;
 }
 
 inline void Responder::place(ResponderState& r, const std::byte* payload, std::size_t length) {
-    if (state_.checksum.mode() == PayloadMode::memory && length > 0) {
+    if (state_.checksum.mode() == wire::PayloadMode::memory && length > 0) {
         std::memcpy(memory_at(r.address), payload, length);
     }
     r.address += length;

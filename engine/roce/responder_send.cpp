@@ -33,8 +33,8 @@ void Responder::build_ack(QueuePairIndex index, wire::Frame& frame) {
     r.owed = 0;
     const std::uint32_t psn = negative ? r.expected_psn : (r.expected_psn - 1) & kPsnMask;
     const std::uint32_t syndrome = negative ? r.nak_syndrome : wire::ack_syndrome();
-    const HeaderTemplate& header = pair.templates[static_cast<std::size_t>(Shape::acknowledge)];
-    const std::uint32_t icrc = header.stamp<Shape::acknowledge>(
+    const wire::HeaderTemplate& header = pair.templates[static_cast<std::size_t>(wire::TemplateKind::acknowledge)];
+    const std::uint32_t icrc = header.stamp<wire::TemplateKind::acknowledge>(
         frame, *pair.empty_deltas, {.psn_word = psn, .tail = syndrome << 24U | r.message_sequence});
     wire::put_icrc(frame.buffer + header.end(), icrc);
     ++r.counters->tx_ack_frames;
@@ -78,7 +78,7 @@ void Responder::build_read_response(QueuePairIndex index, ReadJob& job, wire::Fr
     headers.bth.psn = job.psn;
     headers.aeth = {.syndrome = wire::ack_syndrome(), .msn = state_.responders[index].message_sequence};
     state_.checksum.begin(frame, headers, payload);
-    if (payload > 0 && state_.checksum.mode() == PayloadMode::memory) {
+    if (payload > 0 && state_.checksum.mode() == wire::PayloadMode::memory) {
         std::memcpy(frame.buffer + wire::kPayloadAnchor, memory_at(job.address + job.sent), payload);
     }
     state_.checksum.seal(frame, wire::kPayloadAnchor - std::size_t{frame.offset}, payload);

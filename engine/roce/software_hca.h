@@ -18,7 +18,7 @@ namespace gradstorm::roce {
 /// addresses. It reads no clock, allocates nothing once its queue pairs exist, and moves only in step().
 ///
 /// The port must outlive it. In synthetic mode the buffers that it allocates hold
-/// synthetic_payload(config.payload_seed) behind the payload anchor.
+/// wire::synthetic_payload(config.payload_seed) behind the payload anchor.
 template <wire::FramePort Port>
 class SoftwareHca final : public transport::Endpoint {
 public:

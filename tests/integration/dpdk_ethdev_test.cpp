@@ -28,7 +28,7 @@ std::string stream_over(const std::string& device, bool sender, Channel& channel
     if (auto link = opened.wait_for_link(5s); !link) return link.error().message;
     roce::SoftwareHcaConfig config;
     config.addresses = {wire::emulated_hca_address(sender ? 0 : 1)};
-    config.payload = roce::PayloadMode::memory;
+    config.payload = wire::PayloadMode::memory;
     auto endpoint = transport::dpdk::make_ethdev_endpoint(std::move(*port), config);
     if (!endpoint) return endpoint.error().message;
     WriteStream stream(*endpoint->endpoint);

@@ -2,9 +2,9 @@
 // What the embedded fabric and the software HCA cost: frames a second in one direction, one core each side, synthetic
 // payload, checked headers.
 #include "engine/measure/clock.h"
-#include "engine/roce/synthetic_payload.h"
 #include "engine/transport/dpdk/eal.h"
 #include "engine/transport/dpdk/software_endpoint.h"
+#include "engine/wire/synthetic_payload.h"
 #include "tests/perf/core_pair.h"
 #include "tests/perf/net_ring_anchor.h"
 #include "tests/perf/perf_line.h"
@@ -39,7 +39,7 @@ void require(const Result<void>& result) {
 
 std::unique_ptr<dpdk::EmbeddedFabric> make_fabric() {
     require(dpdk::start_eal({.memory_mb = 256}));
-    const roce::SyntheticPayload payload = roce::synthetic_payload(kPayloadSeed);
+    const wire::SyntheticPayload payload = wire::synthetic_payload(kPayloadSeed);
     return require(dpdk::EmbeddedFabric::create({.workers = 2, .payload = payload}));
 }
 

@@ -80,7 +80,7 @@ SoftwareEndpoint with_faults(Port& port, const roce::SoftwareHcaConfig& hca, con
     auto faults = std::make_unique<fabric::ImpairedPort<Port>>(
         port, fabric::ImpairedPortOptions{.seed = options.impairment_seed,
                                           .held_frames = options.held_frames,
-                                          .spare_payload = hca.payload == roce::PayloadMode::synthetic,
+                                          .spare_payload = hca.payload == wire::PayloadMode::synthetic,
                                           .gathered = hca.gathered});
     fabric::ImpairedPort<Port>* const seen = faults.get();
     seen->impair_all(options.impair_all);
@@ -103,7 +103,7 @@ Result<SoftwareEndpoint> make_fabric_endpoint(EmbeddedFabric& fabric, std::size_
     }
     roce::SoftwareHcaConfig config = hca;
     config.gathered = !fabric.shared_payload().empty();
-    if (config.gathered && hca.payload == roce::PayloadMode::memory) {
+    if (config.gathered && hca.payload == wire::PayloadMode::memory) {
         return failure(ErrorCode::invalid_input, "embedded fabric: made for a constant payload, not for memory's");
     }
     for (const wire::HcaAddress& address : hca.addresses) fabric.attach(address.mac, worker);

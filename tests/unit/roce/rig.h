@@ -5,11 +5,11 @@
 #include "engine/fabric/heap_fabric.h"
 #include "engine/fabric/impaired_port.h"
 #include "engine/roce/software_hca.h"
-#include "engine/roce/synthetic_payload.h"
 #include "engine/transport/endpoint.h"
 #include "engine/wire/address.h"
 #include "engine/wire/frame_codec.h"
 #include "engine/wire/icrc.h"
+#include "engine/wire/synthetic_payload.h"
 
 #include <gtest/gtest.h>
 
@@ -87,7 +87,7 @@ private:
 static_assert(wire::FramePort<WatchedPort>);
 
 struct RigOptions {
-    PayloadMode payload = PayloadMode::memory;
+    wire::PayloadMode payload = wire::PayloadMode::memory;
     std::uint64_t seed = 1;
     fabric::Impairment impairment{};
     std::size_t buffers = 2048;
@@ -103,14 +103,15 @@ class Rig {
 public:
     static constexpr std::size_t kMemory = std::size_t{4} << 20U;
 
-    explicit Rig(const RigOptions& options = {}) : payload_(synthetic_payload(7)), fabric_(fabric_options(options)) {
+    explicit Rig(const RigOptions& options = {})
+        : payload_(wire::synthetic_payload(7)), fabric_(fabric_options(options)) {
         for (std::size_t side = 0; side < 2; ++side) sides_.push_back(std::make_unique<Side>(*this, side, options));
     }
 
     struct Side {
         Side(Rig& rig, std::size_t number, const RigOptions& options)
-            : network(rig.fabric_.port(number),
-                      {.seed = options.seed * 2 + number, .spare_payload = options.payload == PayloadMode::synthetic}),
+            : network(rig.fabric_.port(number), {.seed = options.seed * 2 + number,
+                                                 .spare_payload = options.payload == wire::PayloadMode::synthetic}),
               port(network),
               hca({.addresses = {address(number, options.ipv6)}, .payload = options.payload, .payload_seed = 7}, port),
               memory(kMemory) {
@@ -120,8 +121,8 @@ public:
                 memory[i] = static_cast<std::byte>((i * 2654435761U >> 13U) + number * 101);
             }
             // Synthetic memory is never touched: a fixed address makes frames the same from run to run.
-            base = options.payload == PayloadMode::memory ? reinterpret_cast<std::uint64_t>(memory.data())
-                                                          : 0x1'0000'0000U * (number + 1);
+            base = options.payload == wire::PayloadMode::memory ? reinterpret_cast<std::uint64_t>(memory.data())
+                                                                : 0x1'0000'0000U * (number + 1);
             region = *hca.register_memory(at(0), memory.size());
         }
         [[nodiscard]] std::uint64_t at(std::size_t offset) const { return base + offset; }
@@ -214,11 +215,11 @@ private:
                 .latency = options.latency,
                 .buffers = options.buffers,
                 .egress_frames = options.egress_frames,
-                .payload = options.payload == PayloadMode::synthetic ? std::span<const std::byte>{payload_}
-                                                                     : std::span<const std::byte>{}};
+                .payload = options.payload == wire::PayloadMode::synthetic ? std::span<const std::byte>{payload_}
+                                                                           : std::span<const std::byte>{}};
     }
 
-    SyntheticPayload payload_;
+    wire::SyntheticPayload payload_;
     fabric::HeapFabric fabric_;
     std::vector<std::unique_ptr<Side>> sides_;
     Instant now_{};

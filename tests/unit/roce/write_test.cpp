@@ -64,9 +64,9 @@ TEST(Write, EverySizeOnEveryMtuArrivesWithTheRightFrames) {
 
 TEST(Write, SyntheticFramesCarryTheConstantPayloadAndARightIcrc) {
     for (const std::uint32_t mtu : {256U, 1024U, 4096U}) {
-        Rig rig({.payload = PayloadMode::synthetic});
+        Rig rig({.payload = wire::PayloadMode::synthetic});
         const QueuePairIndex qp = rig.connect({.path_mtu = mtu});
-        const SyntheticPayload constant = synthetic_payload(7);
+        const wire::SyntheticPayload constant = wire::synthetic_payload(7);
         rig.side(0).port.observe = [&](const wire::DecodedFrame& frame) {
             ASSERT_EQ(std::memcmp(frame.payload.data(), constant.data(), frame.payload.size()), 0);
         };
@@ -91,7 +91,7 @@ TEST(Write, ASoakWithLossIsDeterministic) {
     constexpr std::uint32_t kPairs = 8;
     std::uint64_t digests[3] = {};
     for (std::size_t run = 0; run < 3; ++run) {
-        Rig rig({.payload = PayloadMode::synthetic, .seed = run == 2 ? 6U : 5U, .impairment = {.drop = 0.01}});
+        Rig rig({.payload = wire::PayloadMode::synthetic, .seed = run == 2 ? 6U : 5U, .impairment = {.drop = 0.01}});
         for (std::size_t side = 0; side < 2; ++side) {
             rig.side(side).port.check_icrc = false;
             rig.side(side).port.keep_digest = true;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/transport/dpdk/software_endpoint.h"
 
-#include "engine/roce/synthetic_payload.h"
 #include "engine/wire/capture_reader.h"
 #include "engine/wire/frame_codec.h"
 #include "engine/wire/icrc.h"
+#include "engine/wire/synthetic_payload.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using testing::HasSubstr;
 constexpr std::uint64_t kSeed = 3;
 constexpr std::uint64_t kBytes = 1U << 20U;
 
-roce::SoftwareHcaConfig config_of(std::uint32_t hca, roce::PayloadMode payload = roce::PayloadMode::synthetic) {
+roce::SoftwareHcaConfig config_of(std::uint32_t hca, wire::PayloadMode payload = wire::PayloadMode::synthetic) {
     return {.addresses = {wire::emulated_hca_address(hca)}, .payload = payload, .payload_seed = kSeed};
 }
 
@@ -75,7 +75,7 @@ protected:
         ASSERT_EQ(completed, sizes.size());
     }
 
-    roce::SyntheticPayload payload_ = roce::synthetic_payload(kSeed);
+    wire::SyntheticPayload payload_ = wire::synthetic_payload(kSeed);
     std::unique_ptr<EmbeddedFabric> fabric_ = make_fabric(payload_);
     std::array<SoftwareEndpoint, 2> ends_;
     std::array<MemoryRegion, 2> regions_;
@@ -128,9 +128,9 @@ TEST_F(GatheredEndpoints, RecoverFromWhatANetworkDoesToFrames) {
 }
 
 TEST(SoftwareEndpoint, RefusesRealPayloadOnAFabricMadeForAConstantOne) {
-    const roce::SyntheticPayload payload = roce::synthetic_payload(kSeed);
+    const wire::SyntheticPayload payload = wire::synthetic_payload(kSeed);
     const auto fabric = make_fabric(payload);
-    const auto made = make_fabric_endpoint(*fabric, 0, config_of(0, roce::PayloadMode::memory));
+    const auto made = make_fabric_endpoint(*fabric, 0, config_of(0, wire::PayloadMode::memory));
     ASSERT_FALSE(made);
     EXPECT_THAT(made.error().message, HasSubstr("constant payload"));
 }

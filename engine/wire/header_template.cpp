@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/roce/header_template.h"
+#include "engine/wire/header_template.h"
 
 #include <array>
 
-namespace gradstorm::roce {
+namespace gradstorm::wire {
 namespace {
 
 constexpr std::size_t kLine = 64;
@@ -11,8 +11,8 @@ constexpr std::size_t kHeaderLine = HeaderTemplate::kStart + kLine;  // of the t
 
 /// Where a frame starts in its buffer: its payload at the anchor. A gathered frame has its headers, else all of them
 /// but the constant Ethernet header, together with the ICRC in one line.
-std::size_t place(const wire::Frame& frame, std::size_t ethernet, bool gathered) {
-    const std::size_t kept = frame.headers + std::size_t{wire::kIcrcSize};
+std::size_t place(const Frame& frame, std::size_t ethernet, bool gathered) {
+    const std::size_t kept = frame.headers + std::size_t{kIcrcSize};
     if (gathered && kept <= kLine) return kHeaderLine;
     if (gathered && kept - ethernet <= kLine) return kHeaderLine - ethernet;
     return frame.offset;
@@ -20,7 +20,7 @@ std::size_t place(const wire::Frame& frame, std::size_t ethernet, bool gathered)
 
 }  // namespace
 
-void HeaderTemplate::make(Shape shape, wire::FrameHeaders headers, std::uint32_t path_mtu,
+void HeaderTemplate::make(TemplateKind shape, FrameHeaders headers, std::uint32_t path_mtu,
                           const FrameChecksum& checksum) {
     headers.bth.opcode = opcode_of(shape);
     headers.bth.psn = 0;
@@ -28,10 +28,10 @@ void HeaderTemplate::make(Shape shape, wire::FrameHeaders headers, std::uint32_t
     headers.reth = {};
     headers.aeth = {};
     headers.immediate = 0;
-    // wire::encode() grows the header from the anchor, so a short scratch buffer is enough.
+    // encode() grows the header from the anchor, so a short scratch buffer is enough.
     alignas(64) std::array<std::byte, kStart + kSize> scratch{};
     const std::size_t payload_length = is_full(shape) ? path_mtu : 0;
-    const wire::Frame frame = wire::encode(headers, payload_length, scratch.data());
+    const Frame frame = encode(headers, payload_length, scratch.data());
     offset = static_cast<std::uint16_t>(place(frame, headers.ethernet.size(), checksum.gathered()));
     frame_length = frame.length;
     header_size = frame.headers;
@@ -41,18 +41,18 @@ void HeaderTemplate::make(Shape shape, wire::FrameHeaders headers, std::uint32_t
     set_message(shape, 0, 0, checksum);
 }
 
-void HeaderTemplate::set_message(Shape shape, std::uint32_t key, std::uint32_t message_length,
+void HeaderTemplate::set_message(TemplateKind shape, std::uint32_t key, std::uint32_t message_length,
                                  const FrameChecksum& checksum) {
     remote_key = key;
     length = message_length;
-    if (wire::has_reth(opcode_of(shape))) {
-        const std::size_t tail = wire::has_immediate(opcode_of(shape)) ? wire::kImmediateSize : 0;
+    if (has_reth(opcode_of(shape))) {
+        const std::size_t tail = has_immediate(opcode_of(shape)) ? kImmediateSize : 0;
         std::byte* reth_end = lines.data() + (end() - kStart - tail);
-        wire::store_big<std::uint32_t>(reth_end - 8, key);
-        wire::store_big<std::uint32_t>(reth_end - 4, message_length);
+        store_big<std::uint32_t>(reth_end - 8, key);
+        store_big<std::uint32_t>(reth_end - 4, message_length);
     }
     icrc = checksum.template_icrc({lines.data() + (offset - kStart), header_size},
-                                  frame_length - std::size_t{header_size} - wire::kIcrcSize);
+                                  frame_length - std::size_t{header_size} - kIcrcSize);
 }
 
-}  // namespace gradstorm::roce
+}  // namespace gradstorm::wire

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/roce/frame_checksum.h"
+#include "engine/wire/frame_checksum.h"
 
 #include "engine/wire/icrc.h"
 
 #include <array>
 #include <cstring>
 
-namespace gradstorm::roce {
+namespace gradstorm::wire {
 
 namespace {
 
@@ -36,53 +36,52 @@ FrameChecksum::FrameChecksum(PayloadMode mode, std::uint64_t seed, bool gathered
     std::uint32_t power = kOne;
     for (std::size_t words = 0; words <= payload_.size() / 4; ++words) {
         powers_.push_back(power);
-        power = wire::crc32_shift(power, 4);
+        power = crc32_shift(power, 4);
     }
     states_.resize(payload_.size() + 1);
     std::uint32_t state = 0;
     for (std::size_t length = 0; length < states_.size(); ++length) {
-        states_[length] = wire::crc32_shift(state, wire::pad_count(length));
-        if (length < payload_.size()) state = wire::crc32_update(state, std::span{payload_}.subspan(length, 1));
+        states_[length] = crc32_shift(state, pad_count(length));
+        if (length < payload_.size()) state = crc32_update(state, std::span{payload_}.subspan(length, 1));
     }
 }
 
-const wire::HeaderDeltas& FrameChecksum::prepare(std::size_t payload_length) {
+const HeaderDeltas& FrameChecksum::prepare(std::size_t payload_length) {
     auto& deltas = deltas_[payload_length / 256];
-    if (!deltas) deltas = std::make_unique<wire::HeaderDeltas>(payload_length);
+    if (!deltas) deltas = std::make_unique<HeaderDeltas>(payload_length);
     return *deltas;
 }
 
 std::uint32_t FrameChecksum::synthetic_icrc(std::span<const std::byte> headers, std::size_t payload_length) const {
-    const std::uint32_t header_state = wire::icrc_header_state(headers);
+    const std::uint32_t header_state = icrc_header_state(headers);
     return ~(multiply(powers_[(payload_length + 3) / 4], header_state) ^ states_[payload_length]);
 }
 
 std::uint32_t FrameChecksum::template_icrc(std::span<const std::byte> headers, std::size_t payload_length) const {
-    return mode_ == PayloadMode::memory ? wire::icrc_from_parts(headers, 0, payload_length)
+    return mode_ == PayloadMode::memory ? icrc_from_parts(headers, 0, payload_length)
                                         : synthetic_icrc(headers, payload_length);
 }
 
-void FrameChecksum::begin(wire::Frame& frame, const wire::FrameHeaders& headers, std::size_t payload_length) const {
-    const wire::Frame encoded = wire::encode(headers, payload_length, frame.buffer);
+void FrameChecksum::begin(Frame& frame, const FrameHeaders& headers, std::size_t payload_length) const {
+    const Frame encoded = encode(headers, payload_length, frame.buffer);
     frame.offset = encoded.offset;
     frame.length = encoded.length;
     frame.headers = encoded.headers;
 }
 
-void FrameChecksum::seal(const wire::Frame& frame, std::size_t header_size, std::size_t payload_length) const {
+void FrameChecksum::seal(const Frame& frame, std::size_t header_size, std::size_t payload_length) const {
     std::byte* payload = frame.data() + header_size;
-    const std::size_t pad = wire::pad_count(payload_length);
+    const std::size_t pad = pad_count(payload_length);
     if (!gathered_) std::memset(payload + payload_length, 0, pad);
-    std::byte* icrc = payload + icrc_place(payload_length + pad);
+    std::byte* end = payload + icrc_place(payload_length + pad);
     const std::span<const std::byte> headers{frame.data(), header_size};
-    wire::put_icrc(icrc, mode_ == PayloadMode::memory ? wire::icrc({frame.data(), icrc})
-                                                      : synthetic_icrc(headers, payload_length));
+    put_icrc(end, mode_ == PayloadMode::memory ? icrc({frame.data(), end}) : synthetic_icrc(headers, payload_length));
 }
 
 bool FrameChecksum::verify(const std::byte* frame, std::size_t length, std::size_t header_size,
                            std::size_t payload_length) const {
-    if (mode_ == PayloadMode::memory) return wire::verify_icrc({frame, length});
-    return wire::get_icrc(frame + length - wire::kIcrcSize) == synthetic_icrc({frame, header_size}, payload_length);
+    if (mode_ == PayloadMode::memory) return verify_icrc({frame, length});
+    return get_icrc(frame + length - kIcrcSize) == synthetic_icrc({frame, header_size}, payload_length);
 }
 
-}  // namespace gradstorm::roce
+}  // namespace gradstorm::wire

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/roce/frame_checksum.h"
 #include "engine/wire/byte_order.h"
 #include "engine/wire/frame.h"
+#include "engine/wire/frame_checksum.h"
 #include "engine/wire/frame_codec.h"
 #include "engine/wire/header_deltas.h"
 #include "engine/wire/icrc.h"
@@ -14,11 +14,11 @@
 #include <cstdint>
 #include <cstring>
 
-namespace gradstorm::roce {
+namespace gradstorm::wire {
 
 /// The frames worth a prepared header: those of WRITEs that are full to the path MTU, the empty WRITE with immediate
 /// that carries a credit, and the ACK. Everything else is built and taken apart field by field.
-enum class Shape : std::uint8_t {
+enum class TemplateKind : std::uint8_t {
     write_first,
     write_middle,
     write_last,
@@ -29,18 +29,17 @@ enum class Shape : std::uint8_t {
     acknowledge,
     other,  ///< none of them
 };
-inline constexpr std::size_t kShapes = static_cast<std::size_t>(Shape::other);
+inline constexpr std::size_t kTemplateKinds = static_cast<std::size_t>(TemplateKind::other);
 
-[[nodiscard]] constexpr wire::Opcode opcode_of(Shape shape) {
-    constexpr std::array<wire::Opcode, kShapes> kOpcodes{
-        wire::Opcode::write_first,          wire::Opcode::write_middle, wire::Opcode::write_last,
-        wire::Opcode::write_last_immediate, wire::Opcode::write_only,   wire::Opcode::write_only_immediate,
-        wire::Opcode::write_only_immediate, wire::Opcode::acknowledge};
+[[nodiscard]] constexpr Opcode opcode_of(TemplateKind shape) {
+    constexpr std::array<Opcode, kTemplateKinds> kOpcodes{
+        Opcode::write_first, Opcode::write_middle,         Opcode::write_last,           Opcode::write_last_immediate,
+        Opcode::write_only,  Opcode::write_only_immediate, Opcode::write_only_immediate, Opcode::acknowledge};
     return kOpcodes[static_cast<std::size_t>(shape)];
 }
 
 /// Whether frames of the shape carry one path MTU of payload (else none).
-[[nodiscard]] constexpr bool is_full(Shape shape) { return shape < Shape::credit; }
+[[nodiscard]] constexpr bool is_full(TemplateKind shape) { return shape < TemplateKind::credit; }
 
 /// The fields of a frame that differ from one to the next of its shape.
 struct VariableFields {
@@ -51,29 +50,29 @@ struct VariableFields {
 inline constexpr std::uint32_t kAckRequestBit = 0x8000'0000;
 
 /// Where the fields lie, in bytes in front of the payload, for one shape.
-template <Shape S>
+template <TemplateKind S>
 struct Layout {
-    static constexpr wire::Opcode kOpcode = opcode_of(S);
-    static constexpr bool kReth = wire::has_reth(kOpcode);
-    static constexpr bool kTail = wire::has_immediate(kOpcode) || wire::has_aeth(kOpcode);
+    static constexpr Opcode kOpcode = opcode_of(S);
+    static constexpr bool kReth = has_reth(kOpcode);
+    static constexpr bool kTail = has_immediate(kOpcode) || has_aeth(kOpcode);
     static constexpr std::size_t kTailSize = kTail ? 4 : 0;
-    static constexpr std::size_t kExtension = wire::extended_header_size(kOpcode);
+    static constexpr std::size_t kExtension = extended_header_size(kOpcode);
 
-    [[nodiscard]] static std::uint32_t delta(const wire::HeaderDeltas& deltas, const VariableFields& fields) {
+    [[nodiscard]] static std::uint32_t delta(const HeaderDeltas& deltas, const VariableFields& fields) {
         std::uint32_t delta = deltas.field<kExtension, 4>(fields.psn_word);
         if constexpr (kReth) delta ^= deltas.field<kTailSize + 8, 8>(fields.address);
         if constexpr (kTail) delta ^= deltas.field<0, 4>(fields.tail);
         return delta;
     }
     static void store(std::byte* payload, const VariableFields& fields) {
-        wire::store_big<std::uint32_t>(payload - kExtension - 4, fields.psn_word);
-        if constexpr (kReth) wire::store_big<std::uint64_t>(payload - kTailSize - 16, fields.address);
-        if constexpr (kTail) wire::store_big<std::uint32_t>(payload - 4, fields.tail);
+        store_big<std::uint32_t>(payload - kExtension - 4, fields.psn_word);
+        if constexpr (kReth) store_big<std::uint64_t>(payload - kTailSize - 16, fields.address);
+        if constexpr (kTail) store_big<std::uint32_t>(payload - 4, fields.tail);
     }
     [[nodiscard]] static VariableFields load(const std::byte* payload) {
-        VariableFields fields{.psn_word = wire::load_big<std::uint32_t>(payload - kExtension - 4)};
-        if constexpr (kReth) fields.address = wire::load_big<std::uint64_t>(payload - kTailSize - 16);
-        if constexpr (kTail) fields.tail = wire::load_big<std::uint32_t>(payload - 4);
+        VariableFields fields{.psn_word = load_big<std::uint32_t>(payload - kExtension - 4)};
+        if constexpr (kReth) fields.address = load_big<std::uint64_t>(payload - kTailSize - 16);
+        if constexpr (kTail) fields.tail = load_big<std::uint32_t>(payload - 4);
         return fields;
     }
 };
@@ -100,14 +99,14 @@ struct alignas(64) HeaderTemplate {
     }
 
     /// Makes the template of a shape; `headers` has addresses, ports and queue pair number.
-    void make(Shape shape, wire::FrameHeaders headers, std::uint32_t path_mtu, const FrameChecksum& checksum);
+    void make(TemplateKind shape, FrameHeaders headers, std::uint32_t path_mtu, const FrameChecksum& checksum);
     /// Changes remote key and message length.
-    void set_message(Shape shape, std::uint32_t key, std::uint32_t message_length, const FrameChecksum& checksum);
+    void set_message(TemplateKind shape, std::uint32_t key, std::uint32_t message_length,
+                     const FrameChecksum& checksum);
 
     /// Builds a frame in its buffer up to the payload, and returns the ICRC without what payload_part() adds.
-    template <Shape S>
-    [[nodiscard]] std::uint32_t stamp(wire::Frame& frame, const wire::HeaderDeltas& deltas,
-                                      const VariableFields& fields) const {
+    template <TemplateKind S>
+    [[nodiscard]] std::uint32_t stamp(Frame& frame, const HeaderDeltas& deltas, const VariableFields& fields) const {
         frame.offset = offset;
         frame.length = frame_length;
         frame.headers = header_size;
@@ -138,19 +137,17 @@ struct alignas(64) ExpectedHeader {
     std::uint32_t icrc = 0;          ///< with the variable fields zero
     std::uint64_t reth_tail = 0;     ///< remote key and message length as they lie in the frame
 
-    template <Shape S>
-    void learn(const std::byte* frame, std::uint16_t length, std::uint32_t payload_part,
-               const wire::HeaderDeltas& deltas) {
+    template <TemplateKind S>
+    void learn(const std::byte* frame, std::uint16_t length, std::uint32_t payload_part, const HeaderDeltas& deltas) {
         const std::byte* payload = frame + kPayloadOffset<S>;
         std::memcpy(bytes.data(), frame, kCompared);
         frame_length = length;
-        icrc = wire::get_icrc(frame + length - wire::kIcrcSize) ^ payload_part ^
-               Layout<S>::delta(deltas, Layout<S>::load(payload));
+        icrc = get_icrc(frame + length - kIcrcSize) ^ payload_part ^ Layout<S>::delta(deltas, Layout<S>::load(payload));
         if constexpr (Layout<S>::kReth) reth_tail = load_reth_tail<S>(payload);
     }
 
     /// Whether the frame has this header; says nothing of its variable fields and its ICRC.
-    template <Shape S>
+    template <TemplateKind S>
     [[nodiscard]] bool same(const std::byte* frame, std::uint16_t length) const {
         if (length != frame_length) return false;
         std::uint64_t difference = 0;
@@ -160,8 +157,8 @@ struct alignas(64) ExpectedHeader {
         return difference == 0;
     }
 
-    template <Shape S>
-    static constexpr std::size_t kPayloadOffset = wire::header_size(opcode_of(S), true, false);
+    template <TemplateKind S>
+    static constexpr std::size_t kPayloadOffset = header_size(opcode_of(S), true, false);
 
 private:
     static std::uint64_t word(const std::byte* at) {
@@ -169,11 +166,11 @@ private:
         std::memcpy(&value, at, sizeof value);
         return value;
     }
-    template <Shape S>
+    template <TemplateKind S>
     static std::uint64_t load_reth_tail(const std::byte* payload) {
         return word(payload - Layout<S>::kTailSize - 8);
     }
 };
 static_assert(sizeof(ExpectedHeader) == 64);
 
-}  // namespace gradstorm::roce
+}  // namespace gradstorm::wire
