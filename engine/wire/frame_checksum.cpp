@@ -58,7 +58,7 @@ std::uint32_t FrameChecksum::synthetic_icrc(std::span<const std::byte> headers, 
 }
 
 std::uint32_t FrameChecksum::template_icrc(std::span<const std::byte> headers, std::size_t payload_length) const {
-    return mode_ == PayloadMode::memory ? icrc_from_parts(headers, 0, payload_length)
+    return mode_ == PayloadMode::memory ? icrc_from_parts(headers, 0, payload_length + pad_count(payload_length))
                                         : synthetic_icrc(headers, payload_length);
 }
 

@@ -59,7 +59,7 @@ public:
         return mode_ == PayloadMode::memory ? crc32_update(0, {at, length}) : 0;
     }
 
-    /// The ICRC of a header template with `payload_length` bytes behind it, which must be a multiple of 4.
+    /// The ICRC of a header template with `payload_length` bytes and their pad behind it.
     [[nodiscard]] std::uint32_t template_icrc(std::span<const std::byte> headers, std::size_t payload_length) const;
 
 private:

@@ -20,9 +20,9 @@ std::size_t place(const Frame& frame, std::size_t ethernet, bool gathered) {
 
 }  // namespace
 
-void HeaderTemplate::make(TemplateKind shape, FrameHeaders headers, std::uint32_t path_mtu,
+void HeaderTemplate::make(TemplateKind kind, FrameHeaders headers, std::uint32_t payload,
                           const FrameChecksum& checksum) {
-    headers.bth.opcode = opcode_of(shape);
+    headers.bth.opcode = opcode_of(kind);
     headers.bth.psn = 0;
     headers.bth.ack_request = false;
     headers.reth = {};
@@ -30,7 +30,7 @@ void HeaderTemplate::make(TemplateKind shape, FrameHeaders headers, std::uint32_
     headers.immediate = 0;
     // encode() grows the header from the anchor, so a short scratch buffer is enough.
     alignas(64) std::array<std::byte, kStart + kSize> scratch{};
-    const std::size_t payload_length = is_full(shape) ? path_mtu : 0;
+    payload_length = static_cast<std::uint16_t>(is_full(kind) ? payload : 0);
     const Frame frame = encode(headers, payload_length, scratch.data());
     offset = static_cast<std::uint16_t>(place(frame, headers.ethernet.size(), checksum.gathered()));
     frame_length = frame.length;
@@ -38,21 +38,20 @@ void HeaderTemplate::make(TemplateKind shape, FrameHeaders headers, std::uint32_
     lines.fill({});
     std::memcpy(lines.data() + (offset - kStart), frame.data(), header_size);
     std::memcpy(lines.data() + (end() - kStart), checksum.constant_payload().data(), kStart + kSize - end());
-    set_message(shape, 0, 0, checksum);
+    set_message(kind, 0, 0, checksum);
 }
 
-void HeaderTemplate::set_message(TemplateKind shape, std::uint32_t key, std::uint32_t message_length,
+void HeaderTemplate::set_message(TemplateKind kind, std::uint32_t key, std::uint32_t message_length,
                                  const FrameChecksum& checksum) {
     remote_key = key;
     length = message_length;
-    if (has_reth(opcode_of(shape))) {
-        const std::size_t tail = has_immediate(opcode_of(shape)) ? kImmediateSize : 0;
+    if (has_reth(opcode_of(kind))) {
+        const std::size_t tail = has_immediate(opcode_of(kind)) ? kImmediateSize : 0;
         std::byte* reth_end = lines.data() + (end() - kStart - tail);
         store_big<std::uint32_t>(reth_end - 8, key);
         store_big<std::uint32_t>(reth_end - 4, message_length);
     }
-    icrc = checksum.template_icrc({lines.data() + (offset - kStart), header_size},
-                                  frame_length - std::size_t{header_size} - kIcrcSize);
+    icrc = checksum.template_icrc({lines.data() + (offset - kStart), header_size}, payload_length);
 }
 
 }  // namespace gradstorm::wire

@@ -90,6 +90,7 @@ struct alignas(64) HeaderTemplate {
     std::uint16_t offset = 0;      ///< of the frame in its buffer
     std::uint16_t frame_length = 0;
     std::uint16_t header_size = 0;
+    std::uint16_t payload_length = 0;
 
     /// Where the payload of a frame would start in its buffer, and where the ICRC of a gathered one does.
     [[nodiscard]] std::size_t end() const { return std::size_t{offset} + header_size; }
@@ -98,11 +99,11 @@ struct alignas(64) HeaderTemplate {
         return remote_key == key && length == message_length;
     }
 
-    /// Makes the template of a shape; `headers` has addresses, ports and queue pair number.
-    void make(TemplateKind shape, FrameHeaders headers, std::uint32_t path_mtu, const FrameChecksum& checksum);
+    /// Makes the template of a kind; `headers` has addresses, ports and queue pair number. `payload`: bytes behind the
+    /// headers of the kinds that have any, as a rule the path MTU.
+    void make(TemplateKind kind, FrameHeaders headers, std::uint32_t payload, const FrameChecksum& checksum);
     /// Changes remote key and message length.
-    void set_message(TemplateKind shape, std::uint32_t key, std::uint32_t message_length,
-                     const FrameChecksum& checksum);
+    void set_message(TemplateKind kind, std::uint32_t key, std::uint32_t message_length, const FrameChecksum& checksum);
 
     /// Builds a frame in its buffer up to the payload, and returns the ICRC without what payload_part() adds.
     template <TemplateKind S>
