@@ -18,6 +18,7 @@ using wire::TemplateKind;
 
 constexpr std::uint32_t kPsnMask = 0xFF'FFFF;
 constexpr std::uint32_t kLargestMessage = 1U << 31U;
+constexpr std::size_t kLowAddress = 3;  // bytes of an address that change often
 
 /// Of the places that differ between queue pairs, header bytes between them and the payload.
 template <TemplateKind K>
@@ -79,30 +80,52 @@ Stream::Stream(const StreamSettings& settings, const wire::FrameChecksum& checks
                           .qpn = pair.qpn,
                           .psn = pair.first_psn & kPsnMask,
                           .source_port = pair.source_port});
+        number(pairs_.back());
         identify(pairs_.back());
+        locate(pairs_.back());
     }
 }
 
-/// What a queue pair's number and source port add to the ICRC of its frames.
+/// Calls with each part that the messages have, and its kind.
+template <class Visit>
+void Stream::for_each_part(Visit&& visit) const {
+    if (frames_ == 1) {
+        visit.template operator()<TemplateKind::write_only>(Part::only);
+        return;
+    }
+    visit.template operator()<TemplateKind::write_first>(Part::first);
+    visit.template operator()<TemplateKind::write_middle>(Part::middle);
+    visit.template operator()<TemplateKind::write_last>(Part::last);
+}
+
+void Stream::number(QueuePair& pair) const {
+    for_each_part([&]<TemplateKind K>(Part part) {
+        const auto index = static_cast<std::size_t>(part);
+        pair.number[index] = parts_[index].deltas->template field<Identity<K>::kQpnPlace, 3>(pair.qpn);
+    });
+}
+
 void Stream::identify(QueuePair& pair) const {
-    const auto delta = [&]<TemplateKind K>(Part part) {
-        const wire::HeaderDeltas& deltas = *parts_[static_cast<std::size_t>(part)].deltas;
-        return deltas.field<Identity<K>::kQpnPlace, 3>(pair.qpn) ^
-               deltas.field<Identity<K>::kPortPlace, 2>(pair.source_port);
-    };
-    // In the order of Part; a message of one frame has no other.
-    pair.identity = {delta.operator()<TemplateKind::write_only>(Part::only)};
-    if (frames_ == 1) return;
-    pair.identity = {0, delta.operator()<TemplateKind::write_first>(Part::first),
-                     delta.operator()<TemplateKind::write_middle>(Part::middle),
-                     delta.operator()<TemplateKind::write_last>(Part::last)};
+    for_each_part([&]<TemplateKind K>(Part part) {
+        const auto index = static_cast<std::size_t>(part);
+        pair.identity[index] =
+            pair.number[index] ^ parts_[index].deltas->template field<Identity<K>::kPortPlace, 2>(pair.source_port);
+    });
+}
+
+void Stream::locate(QueuePair& pair) const {
+    const Part part = frames_ == 1 ? Part::only : Part::first;
+    pair.high_address = parts_[static_cast<std::size_t>(part)].deltas->field<8 + kLowAddress, 8 - kLowAddress>(
+        pair.address >> (8 * kLowAddress));
 }
 
 void Stream::begin_message(QueuePair& pair) {
     pair.sent = 0;
+    const std::uint64_t before = pair.address;
     pair.address += settings_.message_bytes;
     const std::uint64_t end = settings_.remote_address + settings_.remote_length;
     if (end - pair.address < settings_.message_bytes) pair.address = settings_.remote_address;
+    if ((pair.address ^ before) >> (8 * kLowAddress) != 0) locate(pair);
     if (settings_.source_port_step == 0) return;
     pair.source_port = static_cast<std::uint16_t>(pair.source_port + settings_.source_port_step);
     identify(pair);
@@ -143,9 +166,12 @@ void Stream::build_part(const QueuePair& pair, wire::Frame& frame) const {
                                    : P == Part::last  ? TemplateKind::write_last
                                                       : TemplateKind::write_middle;
     const PartTemplate& part = parts_[static_cast<std::size_t>(P)];
-    const std::uint32_t icrc =
-        part.header.stamp<kKind>(frame, *part.deltas, {.psn_word = pair.psn, .address = pair.address}) ^
-        pair.identity[static_cast<std::size_t>(P)];
+    part.header.fill<kKind>(frame, {.psn_word = pair.psn, .address = pair.address});
+    std::uint32_t icrc = part.header.icrc ^ pair.identity[static_cast<std::size_t>(P)] ^
+                         part.deltas->field<Identity<kKind>::kExtension, 3>(pair.psn);
+    if constexpr (P == Part::only || P == Part::first) {
+        icrc ^= pair.high_address ^ part.deltas->field<8, kLowAddress>(pair.address);
+    }
     std::byte* payload = frame.buffer + part.header.end();
     wire::store_big<std::uint32_t>(payload - Identity<kKind>::kQpnPlace - 4, pair.qpn);
     wire::store_big<std::uint16_t>(payload - Identity<kKind>::kPortPlace - 2, pair.source_port);

@@ -69,7 +69,10 @@ private:
         std::uint32_t psn = 0;
         std::uint32_t sent = 0;  ///< frames of the message
         std::uint16_t source_port = 0;
-        std::array<std::uint32_t, kParts> identity{};  ///< deltas of QPN and source port, by part
+        // What is looked up less often than once a frame: deltas, by part.
+        std::array<std::uint32_t, kParts> number{};    ///< of the QPN
+        std::array<std::uint32_t, kParts> identity{};  ///< of the QPN and the source port
+        std::uint32_t high_address = 0;                ///< of the address without its low bytes
     };
 
     Stream(const StreamSettings& settings, const wire::FrameChecksum& checksum);
@@ -81,8 +84,12 @@ private:
     void take_turn(QueuePair& pair, std::span<wire::Frame> frames);
     template <Part P>
     void build_part(const QueuePair& pair, wire::Frame& frame) const;
+    template <class Visit>
+    void for_each_part(Visit&& visit) const;
     void begin_message(QueuePair& pair);
+    void number(QueuePair& pair) const;
     void identify(QueuePair& pair) const;
+    void locate(QueuePair& pair) const;
 
     StreamSettings settings_;
     std::uint32_t frames_ = 1;  ///< of a message

@@ -108,13 +108,19 @@ struct alignas(64) HeaderTemplate {
     /// Builds a frame in its buffer up to the payload, and returns the ICRC without what payload_part() adds.
     template <TemplateKind S>
     [[nodiscard]] std::uint32_t stamp(Frame& frame, const HeaderDeltas& deltas, const VariableFields& fields) const {
+        fill<S>(frame, fields);
+        return icrc ^ Layout<S>::delta(deltas, fields);
+    }
+
+    /// The same for who knows the deltas of the fields better.
+    template <TemplateKind S>
+    void fill(Frame& frame, const VariableFields& fields) const {
         frame.offset = offset;
         frame.length = frame_length;
         frame.headers = header_size;
         std::memcpy(frame.buffer + kStart + 64, lines.data() + 64, 64);
         if (offset < kStart + 64) stamp_front(frame.buffer);
         Layout<S>::store(frame.buffer + end(), fields);
-        return icrc ^ Layout<S>::delta(deltas, fields);
     }
 
 private:

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/transport/dpdk/eal.h"
 
+#include "engine/memory/available.h"
+
 #include <fmt/format.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_lcore.h>
 #include <rte_log.h>
 #include <rte_version.h>
-#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <cctype>
@@ -15,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -49,13 +52,6 @@ Started& started() {
     return state;
 }
 
-std::size_t available_mb() {
-    struct sysinfo info{};
-    if (sysinfo(&info) != 0) return 0;
-    // Page cache can be had too, but how much of it is not told here: buffers are the cautious guess.
-    return (info.freeram + info.bufferram) * info.mem_unit >> 20;
-}
-
 bool is_pci_address(const std::string& text) {
     unsigned domain, bus, device, function;
     char rest;
@@ -84,10 +80,11 @@ Result<void> validate(const EalOptions& options) {
                                                       "started again for {} MB or other devices",
                                                       had.memory_mb, options.memory_mb));
     }
-    if (const std::size_t available = available_mb(); available != 0 && options.memory_mb > available) {
+    const std::optional<Bytes> available = memory::available_memory();
+    if (available && options.memory_mb > available->value >> 20U) {
         return failure(ErrorCode::device, fmt::format("dpdk: needs {} MB of memory, {} MB are free: use fewer workers "
                                                       "or packet buffers",
-                                                      options.memory_mb, available));
+                                                      options.memory_mb, available->value >> 20U));
     }
     return {};
 }
@@ -167,6 +164,20 @@ std::string dpdk_version() { return rte_version(); }
 EalLog::EalLog() {
     // Overwritten from the start: at most one operation's text is ever kept.
     if (FILE* stream = log_memory().stream; stream != nullptr) std::fseek(stream, 0, SEEK_SET);
+}
+
+void register_worker_thread() {
+    struct Registration {
+        bool done = rte_lcore_id() == LCORE_ID_ANY && rte_thread_register() == 0;
+        Registration() = default;
+        Registration(const Registration&) = delete;
+        Registration& operator=(const Registration&) = delete;
+        ~Registration() {
+            if (done) rte_thread_unregister();
+        }
+    };
+    static thread_local Registration registration;
+    static_cast<void>(registration);
 }
 
 std::string EalLog::reason() const {

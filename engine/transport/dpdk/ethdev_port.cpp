@@ -40,8 +40,6 @@ rte_mbuf* outgoing(const Frame& frame) {
     packet->data_off = frame.offset;
     packet->data_len = frame.length;
     packet->pkt_len = frame.length;
-    packet->nb_segs = 1;
-    packet->next = nullptr;
     packet->ol_flags = 0;
     return packet;
 }
@@ -51,6 +49,9 @@ tl::unexpected<Error> refused(const std::string& device, const char* what, int c
                                                   rte_strerror(code < 0 ? -code : code), log.reason()));
 }
 
+/// Buffers that the worker keeps at hand.
+std::size_t cached_of(std::size_t buffers) { return std::min<std::size_t>(128, buffers / 2); }
+
 }  // namespace
 
 Result<std::unique_ptr<EthdevPort>> EthdevPort::open(const EthdevOptions& options) {
@@ -58,9 +59,10 @@ Result<std::unique_ptr<EthdevPort>> EthdevPort::open(const EthdevOptions& option
         return failure(ErrorCode::device, fmt::format("device '{}': start DPDK's environment first", options.device));
     }
     ignore_broken_pipes();
-    auto send_pool = PacketPool::create(options.send_buffers);
+    auto send_pool = PacketPool::create(options.send_buffers, wire::kFrameBufferSize, cached_of(options.send_buffers));
     if (!send_pool) return tl::unexpected(send_pool.error());
-    auto receive_pool = PacketPool::create(options.receive_buffers, kReceiveBufferSize);
+    auto receive_pool =
+        PacketPool::create(options.receive_buffers, kReceiveBufferSize, cached_of(options.receive_buffers));
     if (!receive_pool) return tl::unexpected(receive_pool.error());
     std::unique_ptr<EthdevPort> port(new EthdevPort(std::move(*send_pool), std::move(*receive_pool), options.payload));
     if (auto attached = port->attach(options); !attached) return tl::unexpected(attached.error());
@@ -211,9 +213,28 @@ std::size_t EthdevPort::allocate(std::span<Frame> out) {
 
 std::size_t EthdevPort::send(std::span<const Frame> frames) {
     const std::size_t taken = std::min(frames.size(), room());
-    for (const Frame& frame : frames.first(taken)) waiting_.push_back(outgoing(frame));
-    flush();
+    if (!waiting_.empty()) flush();
+    const std::size_t sent = waiting_.empty() ? send_now(frames.first(taken)) : 0;
+    for (const Frame& frame : frames.subspan(sent, taken - sent)) waiting_.push_back(outgoing(frame));
     return taken;
+}
+
+/// Past the queue, which is empty, as far as the device takes them.
+std::size_t EthdevPort::send_now(std::span<const Frame> frames) {
+    std::array<rte_mbuf*, kBurst> packets;
+    std::size_t sent = 0;
+    while (sent < frames.size()) {
+        const std::size_t burst = std::min(kBurst, frames.size() - sent);
+        for (std::size_t i = 0; i < burst; ++i) packets[i] = outgoing(frames[sent + i]);
+        const std::uint16_t taken = rte_eth_tx_burst(port_, kQueue, packets.data(), static_cast<std::uint16_t>(burst));
+        sent += taken;
+        if (taken < burst) {
+            ++counters_.refused;
+            break;
+        }
+    }
+    counters_.sent += sent;
+    return sent;
 }
 
 void EthdevPort::flush() {
@@ -232,6 +253,10 @@ void EthdevPort::flush() {
 }
 
 Instant EthdevPort::advance(Instant) {
+    if (!worker_known_) [[unlikely]] {
+        register_worker_thread();
+        worker_known_ = true;
+    }
     if (!waiting_.empty()) flush();
     return kNoDeadline;
 }

@@ -91,6 +91,7 @@ private:
     Result<void> attach(const EthdevOptions& options);
     Result<void> start(const EthdevOptions& options);
     Result<void> start_device(std::chrono::milliseconds limit) const;
+    std::size_t send_now(std::span<const wire::Frame> frames);
     void flush();
     bool accept(rte_mbuf* packet, wire::Frame& frame);
     rte_mbuf* join(rte_mbuf* pieces);
@@ -104,6 +105,7 @@ private:
     std::uint16_t port_ = 0;
     bool attached_ = false;
     bool started_ = false;
+    bool worker_known_ = false;  // to DPDK
     EthdevCounters counters_;
 };
 static_assert(wire::FramePort<EthdevPort>);

@@ -21,11 +21,11 @@ std::string unique_name(const char* kind) {
     return fmt::format("gs_{}_{}", kind, next++);
 }
 
-Result<PacketPool> PacketPool::create(std::size_t buffers, std::size_t bytes) {
+Result<PacketPool> PacketPool::create(std::size_t buffers, std::size_t bytes, std::size_t cached) {
     const EalLog log;
-    rte_mempool* pool =
-        rte_pktmbuf_pool_create(unique_name("pool").c_str(), static_cast<unsigned>(buffers), 0 /* no lcore caches */, 0,
-                                static_cast<std::uint16_t>(bytes), static_cast<int>(rte_socket_id()));
+    rte_mempool* pool = rte_pktmbuf_pool_create(unique_name("pool").c_str(), static_cast<unsigned>(buffers),
+                                                static_cast<unsigned>(cached), 0, static_cast<std::uint16_t>(bytes),
+                                                static_cast<int>(rte_socket_id()));
     if (pool == nullptr) {
         return failure(ErrorCode::device,
                        fmt::format("dpdk: cannot make {} packet buffers: {}{}: use fewer, or give dpdk more memory",
@@ -55,6 +55,8 @@ void PacketPool::take_all(std::span<std::byte*> out) {
 
 void PacketPool::put(std::span<std::byte* const> buffers) {
     for (std::byte* buffer : buffers) rte_mempool_put(pool_, packet_of(buffer));
+    rte_mempool_cache* cache = rte_mempool_default_cache(pool_, rte_lcore_id());
+    if (cache != nullptr) rte_mempool_cache_flush(cache, pool_);
 }
 
 std::size_t PacketPool::bytes_each(std::size_t bytes) {

@@ -27,8 +27,10 @@ inline constexpr std::size_t kPacketMetadata = 128;
 /// DPDK packet buffers of one size, 64-byte aligned. Owns the pool's memory.
 class PacketPool {
 public:
+    /// `cached`: buffers that each thread known to DPDK (eal.h) may keep at hand, at most 2/3 of all.
     /// Errors: device, when DPDK's memory does not hold so many.
-    [[nodiscard]] static Result<PacketPool> create(std::size_t buffers, std::size_t bytes = wire::kFrameBufferSize);
+    [[nodiscard]] static Result<PacketPool> create(std::size_t buffers, std::size_t bytes = wire::kFrameBufferSize,
+                                                   std::size_t cached = 0);
 
     PacketPool(PacketPool&& other) noexcept;
     PacketPool& operator=(PacketPool&& other) noexcept;
@@ -39,6 +41,7 @@ public:
 
     /// Takes every buffer out of the pool; `out` has size() places.
     void take_all(std::span<std::byte*> out);
+    /// For any thread to take: none stay at hand.
     void put(std::span<std::byte* const> buffers);
 
     /// DPDK memory that one buffer takes, for sizing EalOptions::memory_mb.
