@@ -164,6 +164,8 @@ TEST(Device, AnUnknownOneIsAnErrorOfOneLine) {
             const std::string& message = port.error().message;
             if (message.find(device) == std::string::npos) return "does not name the device: " + message;
             if (message.find('\n') != std::string::npos) return "more than one line: " + message;
+            const bool no_driver = message.find("dpdk has no driver of that name") != std::string::npos;
+            if (no_driver != (message.find("net_nonsense") != std::string::npos)) return "wrong reason: " + message;
         }
         return {};
     });

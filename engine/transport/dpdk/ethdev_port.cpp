@@ -93,6 +93,13 @@ Result<void> EthdevPort::attach(const EthdevOptions& options) {
         name = device_.substr(0, comma) + "_" + unique_name("dev");
         const std::string arguments = comma < device_.size() ? device_.substr(comma + 1) : "";
         if (const int code = rte_vdev_init(name.c_str(), arguments.c_str()); code != 0) {
+            const std::string reason = log.reason();
+            if (code == -1 && reason.empty()) {  // what the bus answers when no driver matches; it logs nothing
+                return failure(ErrorCode::invalid_input,
+                               fmt::format("device '{}': dpdk has no driver of that name; among those it has are "
+                                           "net_memif, net_af_packet and net_null",
+                                           device_));
+            }
             return refused(device_, "cannot be made", code, log);
         }
         virtual_device_ = name;
