@@ -88,7 +88,7 @@ Stream::Stream(const StreamSettings& settings, const wire::FrameChecksum& checks
 
 /// Calls with each part that the messages have, and its kind.
 template <class Visit>
-void Stream::for_each_part(Visit&& visit) const {
+[[gnu::always_inline]] inline void Stream::for_each_part(Visit&& visit) const {
     if (frames_ == 1) {
         visit.template operator()<TemplateKind::write_only>(Part::only);
         return;
@@ -105,7 +105,7 @@ void Stream::number(QueuePair& pair) const {
     });
 }
 
-void Stream::identify(QueuePair& pair) const {
+inline void Stream::identify(QueuePair& pair) const {
     for_each_part([&]<TemplateKind K>(Part part) {
         const auto index = static_cast<std::size_t>(part);
         pair.identity[index] =
